@@ -1,4 +1,5 @@
-// The columns of a table: what each holds, and what is done with it.  Told by the server: `columns`, `roles`, `views`.
+// The columns of a table: what each holds, and what is done with it.
+// From the server: `columns`, `roles`, `views`, `proposals`, `rules`.
 const ROLES = ["use", "leave out", "target"]
 const CSS = `
 .columns { max-height: 320px; overflow: auto; border: 1px solid var(--supdr-border); border-radius: 6px; }
@@ -9,7 +10,8 @@ td { padding: 3px 6px 3px 0; vertical-align: top; width: 84px; } tr + tr > * { b
 tr.out b, tr.out svg { opacity: 0.5; } svg { display: block; width: 60px; height: 14px; fill: var(--supdr-secondary); }
 select, input { font: inherit; width: 84px; box-sizing: border-box; padding: 2px; border-radius: 4px; color: inherit;
   background: var(--supdr-card); border: 1px solid var(--supdr-border); }
-input { margin-top: 2px; }`
+input { margin-top: 2px; } label { display: flex; gap: 4px; padding: 2px 0; font-weight: 400; overflow-wrap: anywhere; }
+label input { width: auto; flex: none; margin: 1px 0 0; } .whole { padding: 3px 6px; }`
 
 function bars(counts) {
   const most = Math.max(1, ...counts)
@@ -27,6 +29,21 @@ function labelled(kind, text) {
   return element
 }
 
+// A switch for what the cells may mean beyond what is written.
+function proposed(model, proposal) {
+  const line = document.createElement("label")
+  const box = document.createElement("input")
+  const words = document.createElement("span")
+  box.type = "checkbox"
+  box.checked = proposal.accepted
+  words.textContent = `${proposal.text}, ${proposal.size}${proposal.example ? `: ${proposal.example}` : ""}`
+  box.onchange = () => {
+    model.rules = {...model.rules, [proposal.key]: box.checked}
+  }
+  line.append(box, words)
+  return line
+}
+
 function row(model, column) {
   const made = document.createElement("tr")
   const head = document.createElement("th")
@@ -40,6 +57,7 @@ function row(model, column) {
   facts.textContent = `${column.kind} · ${column.distinct.toLocaleString("en")} distinct${gaps}${against}`
   head.append(name, facts)
   head.insertAdjacentHTML("beforeend", bars(column.histogram))
+  head.append(...model.proposals.filter((each) => each.column === column.name).map((each) => proposed(model, each)))
   const role = labelled("select", `What to do with ${column.name}`)
   const view = labelled("input", `View of ${column.name}`)
   role.append(...ROLES.map((each) => new Option(each, each)))
@@ -76,13 +94,18 @@ export function render({model}) {
     const table = document.createElement("table")
     rows = model.columns.map((column) => row(model, column))
     table.append(...rows.map((each) => each.made))
-    box.replaceChildren(table)
+    const whole = document.createElement("div")
+    const known = new Set(model.columns.map((column) => column.name))
+    whole.className = "whole"
+    whole.append(...model.proposals.filter((each) => !known.has(each.column)).map((each) => proposed(model, each)))
+    box.replaceChildren(whole, table)
   }
   const show = () => {
     for (const each of rows) each.show()
   }
   build()
   model.on("columns", build)
+  model.on("proposals", build)
   model.on("roles", show)
   model.on("views", show)
   const all = document.createElement("div")

@@ -21,7 +21,7 @@ class MethodControls(Part):
     def __init__(self, settings: Settings) -> None:
         super().__init__()
         self._settings = settings
-        self._task, self._unable = "classification", False
+        self._task, self._unable, self._exchange = "classification", False, ""
         self._numbers: Chosen | None = None
         self.menu = widgets.select("Method", method_menu(), settings.method)
         self._method = Bound(self.menu, self._chosen)
@@ -56,6 +56,12 @@ class MethodControls(Part):
         else:
             self._form.show(settings.method_options)
 
+    def explain(self, exchange: str) -> None:
+        """Say why another method was chosen than the user did; empty: it was not."""
+        if exchange != self._exchange:
+            self._exchange = exchange
+            self._say_about()
+
     def _chosen(self, name: str) -> None:
         self._report({"method": name, "method_options": carried_options(self._settings, name)})
 
@@ -72,6 +78,8 @@ class MethodControls(Part):
         words = MENU[self._settings.method].help
         if self._unable:
             words += f" Methods in grey do not learn {WORDS[self._task]} of rows on disk."
+        if self._exchange:
+            words = f"{self._exchange} {words}"
         self._about.object = f'<p class="quiet small">{widgets.escape(words)}</p>'
 
     def _number(self, name: str) -> float | None:

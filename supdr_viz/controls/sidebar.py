@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import panel as pn
 
 from supdr.datasets import Dataset
@@ -18,7 +17,7 @@ from supdr_viz.controls.presets import PresetGallery
 from supdr_viz.data.rows_on_disk import RowsOnDisk
 from supdr_viz.data.sources import SOURCES
 from supdr_viz.experiment.experiment import Experiment
-from supdr_viz.experiment.methods import METHOD_FORMS, method_for
+from supdr_viz.experiment.methods import MENU, METHOD_FORMS, WORDS, method_for
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.presets.preset import Needs
@@ -38,6 +37,7 @@ class Controls:
         self._experiment = Experiment(settings)
         self._preset = preset
         self._callbacks: list[Callable[[Experiment, Experiment], Any]] = []
+        self._exchange = ""  # why another method than the chosen one begins
         self.presets = PresetGallery(preset, self._preset_chosen)
         self.data = DataControls(settings)
         self.split = SplitControls(settings)
@@ -163,14 +163,21 @@ class Controls:
         return fields["data"] == old.data and fields["data_options"]["name"] == old.data_options["name"]
 
     def _begun(self, new: Settings, task: str, table: Dataset | None) -> Settings:
-        """Return settings with which other data begin."""
+        """Return settings with which other data begin; where the method cannot stay, a sentence says so."""
+        made = self._with_method(new, task, table)
+        if made.method != new.method:
+            old, other = MENU[new.method], MENU[made.method]
+            why = f"predicts {WORDS[old.tasks()[0]]}" if task not in old.tasks() else "does not take these data"
+            self._exchange = f"{old.label} {why}: {other.label} was chosen in its place; choose another above."
+        return made
+
+    def _with_method(self, new: Settings, task: str, table: Dataset | None) -> Settings:
         if isinstance(table, RowsOnDisk):
             method = method_for(task, new.method, on_disk=True)
             return replace(new, method=method, method_options=_quick(method), label_share=1.0)
         if not self._fresh:
             return new
-        gaps = table is not None and bool(np.isnan(table.X).any())
-        return replace(new, method=method_for(task, new.method, gaps=gaps), method_options={})
+        return replace(new, method=method_for(task, new.method), method_options={})
 
     def _fits(self, needs: Needs) -> bool:
         """Whether the data that a preset waits for have just been loaded."""
@@ -179,6 +186,8 @@ class Controls:
     def _become(self, settings: Settings, *, notify: bool = True) -> None:
         for part in self.parts:
             part.apply(settings)
+        self.method.explain(self._exchange)
+        self._exchange = ""
         old, self._experiment = self._experiment, Experiment(settings, self.data.table)
         if notify and self._experiment != old:
             for callback in self._callbacks:

@@ -10,8 +10,9 @@ import panel as pn
 import panel_material_ui as pmui
 
 from supdr.datasets import EXTENSIONS, ColumnFacts, Dataset, FileProblem, Limits, Preview, preview
+from supdr.datasets.proposals import MISSING, UnknownProposal
 from supdr_viz.controls.columns import LEAVE_OUT, TARGET, USE, ColumnTable
-from supdr_viz.data.columns import names_from_text, names_to_text, views_from_text, views_to_text
+from supdr_viz.data.columns import names_from_text, names_to_text, reading_options, views_from_text, views_to_text
 from supdr_viz.data.quotas import most
 from supdr_viz.data.sources import IMPUTE
 from supdr_viz.ui import widgets
@@ -82,11 +83,18 @@ class UploadPanel:
         self._content = b""
         self._wanted: dict[str, Any] = {}
         self._guessed = ""
+        self._rules: dict[str, bool] = {}  # key of a proposal -> what was decided, where it is not the default
+        self._missing = ""
+        # Columns that were left out and taken against what was proposed, while the file is read under other rules.
+        self._differing: tuple[set[str], set[str]] | None = None
         self._number = 0
         self.dropper = file_dropper(self.receive, self._refuse, max_bytes=limits().max_bytes)
         self.message = widgets.html()
         self.table = widgets.html(visible=False)
         self.columns = ColumnTable(visible=False, margin=(4, 8), **widgets.WIDE)
+        self.missing = pmui.TextInput(
+            label="Written for a missing cell", size="small", visible=False, margin=(6, 8), **widgets.WIDE
+        )
         self.sheet = widgets.select("Sheet", {"": ""}, "", visible=False)
         self.target = widgets.select("Target", {"": ""}, "", visible=False)
         self.task = widgets.select("Task", TASKS, "classification", visible=False)
@@ -96,6 +104,8 @@ class UploadPanel:
         self._sheet = Bound(self.sheet, self._sheet_chosen)
         self._roles = Bound(self.columns, self._roles_chosen, ("roles",))
         self._target = Bound(self.target, self._aim)
+        self._decisions = Bound(self.columns, self._rules_chosen, ("rules",))
+        self._markers = Bound(self.missing, self._missing_chosen)
         self._task, self._impute = Bound(self.task), Bound(self.impute)
         self.paste = Fold("Paste a table", self._build_paste)
         self.use = widgets.button("Use this file", self._use, kind="contained", visible=False, icon="check", margin=8)
@@ -108,6 +118,7 @@ class UploadPanel:
             self.sheet,
             self.table,
             self.columns,
+            self.missing,
             self.target,
             self.task,
             self.impute,
@@ -153,9 +164,12 @@ class UploadPanel:
             self._refuse(refusal)
             return
         self._content = data
-        wanted = self._wanted.get("sheet") if self._wanted.get("name") == name else ""
+        wanted = self._wanted if self._wanted.get("name") == name else {}
+        self._rules = dict.fromkeys(names_from_text(wanted.get("accept", "")), True)
+        self._rules |= dict.fromkeys(names_from_text(wanted.get("decline", "")), False)
+        self._missing = wanted.get("missing", "")
         self._show(None)
-        self._look_at(name, wanted or None)
+        self._look_at(name, wanted.get("sheet") or None)
 
     def _refuse(self, refusal: str) -> None:
         """Say why a file was not taken."""
@@ -168,16 +182,45 @@ class UploadPanel:
         self._number += 1
         number = self._number
         widgets.message(self.message, f"Reading {name} …")
+        rules = dict(self._rules)
 
         def _preview() -> Preview:
             if number != self._number:  # while it waited for its turn, another file was chosen
                 raise Cancelled
-            return preview(self._content, name, sheet=sheet, limits=limits())
+            return self._parsed(name, sheet, rules)
 
         in_background(
             _preview,
             widgets.guarded(lambda outcome: self._previewed(outcome, number)),
         )
+
+    def _parsed(self, name: str, sheet: str | None, rules: dict[str, bool]) -> Preview:
+        """Read the file; what was decided about proposals that it does not make, under other rules, is forgotten."""
+        chosen = reading_options({**_rules_to_text(rules), "missing": self._missing})
+        try:
+            return preview(self._content, name, sheet=sheet, limits=limits(), **chosen)
+        except UnknownProposal as problem:
+            known = {key: value for key, value in rules.items() if key not in problem.keys}
+            return self._parsed(name, sheet, known)
+
+    def _rules_chosen(self, rules: dict[str, bool]) -> None:
+        """Read the file again under other rules."""
+        self._rules |= rules
+        self._look_again()
+
+    def _missing_chosen(self, markers: str) -> None:
+        text = names_to_text(names_from_text(markers))
+        self._missing = "" if text == names_to_text(filter(None, MISSING)) else text or '""'
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Read the file anew; what was chosen for its columns stays."""
+        look = self.look
+        if look is not None:
+            self._wanted = {**self._options(look), "target": self._target.value}
+            proposed, left_out = set(look.suggested(self._target.value)), set(self._left_out(look))
+            self._differing = left_out - proposed, proposed - left_out
+            self._look_at(look.name, look.sheet or None)
 
     def _sheet_chosen(self, sheet: str) -> None:
         if self.look is not None and sheet != self.look.sheet:
@@ -188,6 +231,8 @@ class UploadPanel:
             return
         if outcome.problem:
             widgets.message(self.message, outcome.problem, "error")
+            self._differing = None
+            self._show_rules()  # as they were
             return
         self._show(outcome.value)
 
@@ -204,7 +249,11 @@ class UploadPanel:
         target = self._wanted.get("target") if fits else ""
         chosen = target if target in look.columns else likely_target(look)
         # What settings of this file leave out is known; else it is proposed.
-        ignore = names_from_text(self._wanted.get("ignore", "")) if fits else look.suggested(chosen)
+        ignore = names_from_text(self._wanted.get("ignore", "")) if fits else list(look.suggested(chosen))
+        if fits and self._differing is not None:
+            left_out, taken = self._differing
+            ignore = [name for name in look.columns if name in {*look.suggested(chosen), *left_out} - taken]
+        self._differing = None
         groups = views_from_text(self._wanted.get("groups", "")) if fits else {}
         self._sheet.show(look.sheet, options={name: name for name in look.sheets} or {"": ""})
         self._target.show(chosen, options={name: name for name in look.columns})
@@ -214,15 +263,28 @@ class UploadPanel:
             columns=[asdict(each) for each in look.facts],
             views={column: view for view, columns in groups.items() for column in columns},
         )
+        self._show_rules()
         self._guess_task()
         if fits and self._wanted.get("task") in TASKS.values():
             self._task.show(self._wanted["task"])
+
+    def _show_rules(self) -> None:
+        """Show what the file that is looked at may mean beyond what is written, and what of it is in force."""
+        look = self.look
+        if look is None:
+            return
+        self._rules = {each.key: each.accepted for each in look.proposals if each.accepted is not each.default}
+        self._missing = "" if look.missing in ((), MISSING) else names_to_text(filter(None, look.missing)) or '""'
+        self._decisions.show({}, proposals=[])  # a switch that had no effect goes back
+        self.columns.proposals = [{**asdict(each), "size": each.size} for each in look.proposals]
+        self._markers.show(names_to_text(filter(None, look.missing)))
 
     def _unfold(self, open: bool) -> None:
         """Show or hide the preview and what belongs to it."""
         for part in (self.table, self.columns, self.target, self.task, self.use):
             part.visible = open
         self.impute.visible = open and self.look is not None and any(each.missing for each in self.look.facts)
+        self.missing.visible = open and self.look is not None and bool(self.look.missing)
         self.sheet.visible = open and self.look is not None and len(self.look.sheets) > 1
 
     def _open_again(self) -> None:
@@ -256,28 +318,37 @@ class UploadPanel:
         look = self.look
         if look is None:
             return
+        options = self._options(look)
+        chosen = reading_options(options)
+        ignore, groups = chosen.get("ignore", ()), chosen.get("groups")
         target, task = self._target.value, self._task.value
-        roles = {name: self._roles.value.get(name, USE) for name in look.columns}
-        ignore = [name for name, role in roles.items() if role == LEAVE_OUT]
-        views = {name: self.columns.views.get(name) or "" for name, role in roles.items() if role == USE}
-        groups = views_to_text({name: view.replace(":", " ") for name, view in views.items() if view})
-        # What the library would choose by itself is left out of links and snippets.
-        options = {
-            "name": look.name,
-            "sheet": look.sheet if len(look.sheets) > 1 else "",
-            "target": "" if target == look.target else target,
-            "task": "auto" if task == self._guessed else task,
-            "ignore": names_to_text(ignore),
-            "groups": groups,
-            "impute": self._impute.value,
-        }
         self._number += 1
         number = self._number
         self.use.loading = True
         in_background(
-            lambda: look.read(target=target, task=task, ignore=ignore, groups=views_from_text(groups) or None),
+            lambda: look.read(target=target, task=task, ignore=ignore, groups=groups),
             widgets.guarded(lambda outcome: self._read(outcome, options, number)),
         )
+
+    def _left_out(self, look: Preview) -> list[str]:
+        return [name for name in look.columns if self._roles.value.get(name) == LEAVE_OUT]
+
+    def _options(self, look: Preview) -> dict[str, Any]:
+        """Return the options that say what was chosen; what the library would choose by itself is left out."""
+        target, task = self._target.value, self._task.value
+        roles = {name: self._roles.value.get(name, USE) for name in look.columns}
+        views = {name: self.columns.views.get(name) or "" for name, role in roles.items() if role == USE}
+        return {
+            "name": look.name,
+            "sheet": look.sheet if len(look.sheets) > 1 else "",
+            "target": "" if target == look.target else target,
+            "task": "auto" if task == self._guessed else task,
+            "ignore": names_to_text(self._left_out(look)),
+            "groups": views_to_text({name: view.replace(":", " ") for name, view in views.items() if view}),
+            "impute": self._impute.value,
+            **_rules_to_text(self._rules),
+            "missing": self._missing,
+        }
 
     def _read(self, outcome: Outcome, options: dict[str, Any], number: int) -> None:
         self.use.loading = False
@@ -293,6 +364,12 @@ class UploadPanel:
         self._on_loaded(dataset, options)
 
 
+def _rules_to_text(rules: Mapping[str, bool]) -> dict[str, str]:
+    """Write what was decided about proposals as options."""
+    accepted, declined = ([key for key, value in rules.items() if value is which] for which in (True, False))
+    return {"accept": names_to_text(accepted), "decline": names_to_text(declined)}
+
+
 def _names_classes(column: ColumnFacts) -> bool:
     """Whether a text of too many values for a feature may be a target: its values come up again and again."""
     times = (sum(column.histogram) / len(column.histogram)) if column.histogram else 0.0
@@ -300,12 +377,12 @@ def _names_classes(column: ColumnFacts) -> bool:
 
 
 def likely_target(look: Preview) -> str:
-    """Name the target that the library would choose; if it is none, the last column that may be one.
+    """Name the target that the library would choose; if that only stands last and cannot be one, the last that can.
 
     Where nothing speaks for that one but its place, words in front of many columns of numbers are what these are about.
     """
     able = [each for each in look.facts if not each.against or _names_classes(each)]
-    if not able:
+    if not able or look.target_is_named:
         return look.target
     first, *others = able
     chosen = look.target if any(each.name == look.target for each in able) else able[-1].name

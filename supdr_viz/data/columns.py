@@ -44,8 +44,11 @@ def reading_options(options: Mapping[str, Any]) -> dict[str, Any]:
     chosen = {
         key: value for key, value in options.items() if key not in ("name", "impute") and value not in ("", "auto")
     }
-    if "ignore" in chosen:
-        chosen["ignore"] = names_from_text(chosen["ignore"])
+    for key in ("ignore", "accept", "decline"):
+        if key in chosen:
+            chosen[key] = names_from_text(chosen[key])
+    if "missing" in chosen:
+        chosen["missing"] = ["", *names_from_text(chosen["missing"])]
     if "groups" in chosen:
         chosen["groups"] = views_from_text(chosen["groups"])
     return chosen

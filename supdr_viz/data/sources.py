@@ -41,6 +41,9 @@ class Source:
 
 GENERATORS, BUNDLED, ELSEWHERE = "Generators", "Bundled sets", "Your data"
 
+# Characters of a list of columns in a link: names of thousands of them.
+LONGEST_LIST = 60_000
+
 # Of Gaussian clouds, and of tables that methods whose steps grow with the rows take.
 MOST_ROWS = 1_000_000
 
@@ -173,8 +176,11 @@ _FILE_FORM = (
     Parameter("sheet", "Sheet", "text", help="Of a workbook; else the first that holds something.", default=""),
     _TARGET,
     _TASK,
-    Parameter("ignore", "Left out", "text", default="", longest=8000, help="Columns, separated by commas."),
-    Parameter("groups", "Views", "text", default="", longest=8000, help="view:column, separated by commas."),
+    Parameter("ignore", "Left out", "text", default="", longest=LONGEST_LIST, help="Columns, separated by commas."),
+    Parameter("groups", "Views", "text", default="", longest=LONGEST_LIST, help="view:column, separated by commas."),
+    Parameter("accept", "Accepted", "text", default="", longest=LONGEST_LIST, help="Proposals, separated by commas."),
+    Parameter("decline", "Declined", "text", default="", longest=LONGEST_LIST, help="Proposals, separated by commas."),
+    Parameter("missing", "Written for a missing cell", "text", default="", help="Texts, separated by commas."),
     IMPUTE,
 )
 _ROWS_FORM = (

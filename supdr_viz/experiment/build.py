@@ -13,6 +13,7 @@ from sklearn.impute import SimpleImputer
 
 from supdr import datasets
 from supdr.datasets import Dataset
+from supdr.datasets.limits import listed
 from supdr.engine.parameters import TASK
 from supdr_viz.data.rows_on_disk import RowsOnDisk, offered
 from supdr_viz.data.sources import SOURCES
@@ -92,6 +93,13 @@ def check_columns(settings: Settings, dataset: Dataset) -> None:
         raise Unusable(
             f"{method.label} needs every cell and {gaps:,} are missing: have them filled (Missing cells, under Data) "
             f"or choose a method that takes rows as they are: {gap_takers()}."
+        )
+    empty = [str(row + 1) for row in np.flatnonzero(np.isnan(dataset.X).all(axis=1))] if gaps else []
+    if empty and method.takes_gaps:
+        numbers = f"Row {empty[0]} has" if len(empty) == 1 else f"Rows {listed(empty)} have"
+        raise Unusable(
+            f"{numbers} no value in any feature, and {method.label} places rows by the values that they have: leave "
+            "such rows out of the file, or choose a method that has missing cells filled, such as MAC."
         )
     if not method.bits_only:
         return

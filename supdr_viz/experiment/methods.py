@@ -94,9 +94,9 @@ class Method:
         """Whether it learns such targets of rows that are on disk."""
         return self.takes_partitions and task in self.tasks()
 
-    def suits(self, task: str, *, gaps: bool) -> bool:
-        """Whether it learns such targets, from rows of which cells are missing."""
-        return task in self.tasks() and not self.bits_only and (self.takes_gaps or not gaps)
+    def suits(self, task: str) -> bool:
+        """Whether it learns such targets, from features that are any numbers."""
+        return task in self.tasks() and not self.bits_only
 
 
 def _methods(group: str, classes: dict[str, Any]) -> dict[str, Method]:
@@ -123,15 +123,13 @@ def method_menu() -> dict[str, dict[str, str]]:
     return menu
 
 
-def method_for(task: str, wanted: str, *, gaps: bool = False, on_disk: bool = False) -> str:
+def method_for(task: str, wanted: str, *, on_disk: bool = False) -> str:
     """Return the method to begin with on other data: the one at hand if it suits them, else the menu's first that does.
 
-    `task`: one of "classification", "regression"; `wanted`: key of `MENU`; `gaps`: whether cells are missing;
-    `on_disk`: whether rows are never all in memory.
+    `task`: one of "classification", "regression"; `wanted`: key of `MENU`; `on_disk`: whether rows are never all
+    in memory.
     """
-    suited = [
-        name for name, each in MENU.items() if each.suits(task, gaps=gaps) and (each.takes_partitions or not on_disk)
-    ]
+    suited = [name for name, each in MENU.items() if each.suits(task) and (each.takes_partitions or not on_disk)]
     return wanted if wanted in suited else suited[0]
 
 

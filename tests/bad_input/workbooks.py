@@ -36,16 +36,19 @@ def cell(value, row, column):
     return f'<c {where} t="inlineStr"><is><t xml:space="preserve">{escape(value)}</t></is></c>'
 
 
-def sheet(rows):
+def sheet(rows, closing=""):
     lines = (
         f'<row r="{i}">{"".join(cell(value, i, j) for j, value in enumerate(row, 1))}</row>'
         for i, row in enumerate(rows, 1)
     )
-    return f"<worksheet {MAIN}><sheetData>{''.join(lines)}</sheetData></worksheet>"
+    return f"<worksheet {MAIN}><sheetData>{''.join(lines)}</sheetData>{closing}</worksheet>"
 
 
-def workbook(compression=zipfile.ZIP_DEFLATED, **sheets):
-    """Return the bytes of a workbook: name of a sheet -> its rows, or the text of its file."""
+def workbook(compression=zipfile.ZIP_DEFLATED, closing="", **sheets):
+    """Return the bytes of a workbook: name of a sheet -> its rows, or the text of its file.
+
+    `closing`: what stands behind the rows of each sheet.
+    """
     numbers = range(1, len(sheets) + 1)
     listed = "".join(
         f'<sheet name={quoteattr(name)} sheetId="{k}" r:id="r{k}"/>' for k, name in zip(numbers, sheets, strict=True)
@@ -63,7 +66,7 @@ def workbook(compression=zipfile.ZIP_DEFLATED, **sheets):
         "xl/styles.xml": STYLES,
     }
     for number, rows in zip(numbers, sheets.values(), strict=True):
-        members[f"xl/worksheets/sheet{number}.xml"] = rows if isinstance(rows, str) else sheet(rows)
+        members[f"xl/worksheets/sheet{number}.xml"] = rows if isinstance(rows, str) else sheet(rows, closing)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", compression) as archive:
         for member, content in members.items():

@@ -59,7 +59,7 @@ ROWS = "".join(f"{row},{row % 3},{row % 2}\n" for row in range(50)).encode()
     ("limits", "words"),
     [
         (Limits(max_bytes=100), r"has 0.0 MB; at most 0.0 MB are read"),
-        (Limits(max_rows=20), "more than 20 rows"),
+        (Limits(max_rows=20), "50 rows; at most 20|more than 20 rows"),
         (Limits(max_rows=49), "50 rows; at most 49|more than 49 rows"),
         (Limits(max_columns=2), "3 columns; at most 2"),
         (Limits(max_cells=120), "cells; at most 120"),

@@ -27,19 +27,17 @@ def read(text, name="t.csv", **options):
 @pytest.mark.parametrize(
     ("write", "delimiter", "note"),
     [
-        (lambda x: f"{x} kg", ",", "without their unit: 'x' (kg)"),
-        (lambda x: f"{x}mg/dl", ",", "without their unit: 'x' (mg/dl)"),
-        (lambda x: f"{x} °C", ",", "without their unit: 'x' (°C)"),
-        (lambda x: f"{x} year{'' if x == 1.5 else 's'}", ",", "without their unit: 'x' (years)"),
-        (lambda x: f"EUR {x}".replace(".", ","), ";", "without signs and marks: 'x'"),
-        (lambda x: f"{x:.1f} EUR".replace(".", ","), ";", "without their unit: 'x' (EUR)"),
-        (lambda x: f"<{x}" if x > 50 else str(x), ",", "where they are limits: 'x'"),
-        (lambda x: f"≥ {x}" if x > 50 else str(x), ",", "where they are limits: 'x'"),
-        (lambda x: f'"{x}"'.replace(".", ","), ",", "Numbers have decimal commas"),
-        (lambda x: f"{x}".replace(".", ","), "\t", "Numbers have decimal commas"),
+        (lambda x: f"{x} kg", ",", "without their unit, 40 cells: 'x' (kg)"),
+        (lambda x: f"{x}mg/dl", ",", "without their unit, 40 cells: 'x' (mg/dl)"),
+        (lambda x: f"{x} °C", ",", "without their unit, 40 cells: 'x' (°C)"),
+        (lambda x: f"{x} year{'' if x == 1.5 else 's'}", ",", "without their unit, 40 cells: 'x' (years)"),
+        (lambda x: f"EUR {x}".replace(".", ","), ";", "without signs and marks, 40 cells: 'x' (EUR 0,0 is 0.0)"),
+        (lambda x: f"{x:.1f} EUR".replace(".", ","), ";", "without signs and marks, 40 cells: 'x' (0,0 EUR is 0.0)"),
+        (lambda x: f'"{x}"'.replace(".", ","), ",", "Numbers have decimal commas, 40 cells"),
+        (lambda x: f"{x}".replace(".", ","), "\t", "Numbers have decimal commas, 40 cells"),
     ],
 )
-def test_numbers_may_have_a_unit_or_be_limits(write, delimiter, note):
+def test_numbers_may_have_a_sign_and_a_unit(write, delimiter, note):
     columns, dataset = read(table({"x": numbers(write), "z": ["5"] * ROWS}, delimiter))
     np.testing.assert_array_equal(columns["x"], 1.5 * np.arange(ROWS))
     assert note in dataset.description
@@ -52,12 +50,25 @@ def test_three_digits_behind_a_comma_are_thousands_unless_semicolons_say_that_it
     np.testing.assert_array_equal(read(decimals)[0]["x"], np.arange(1, ROWS + 1) + 0.25)
 
 
+@pytest.mark.parametrize("sign", ["<", "≥ "])
+def test_limits_are_numbers_only_where_that_is_accepted(sign):
+    text = table({"x": numbers(lambda x: f"{sign}{x}" if x > 56 else str(x)), "z": ["5"] * ROWS})
+    columns, dataset = read(text)
+    assert np.isnan(columns["x"]).tolist() == [1.5 * k > 56 for k in range(ROWS)]
+    assert f"Read as missing, 2 cells: 'x' ({sign}57.0)." in dataset.description
+    assert (
+        f"Proposed, not done: read as numbers where they are limits, 2 cells: 'x' ({sign}57.0)." in dataset.description
+    )
+    columns, _ = read(text, accept=["limits:x"])
+    np.testing.assert_array_equal(columns["x"], 1.5 * np.arange(ROWS))
+
+
 def test_a_slip_among_many_numbers_is_a_missing_cell_and_told():
     cells = numbers()
     cells[7] = "broken"
     columns, dataset = read(table({"x": cells}))
     assert np.flatnonzero(np.isnan(columns["x"])).tolist() == [7]
-    assert "Read as missing: 'broken' in 'x'." in dataset.description
+    assert "Read as missing, 1 cell: 'x' (broken)." in dataset.description
 
 
 def test_numbers_of_several_units_and_grades_stay_words():
@@ -86,13 +97,25 @@ def test_an_id_may_occur_again():
     assert preview(table({"plot no": ids, "z": numbers()}).encode(), "t.csv").suggested("class") == ("plot no",)
 
 
-@pytest.mark.parametrize("below", ["Source: own survey\n", "Total,,,\n\nSource: own survey\n", "Mean,7,5,\n"])
-def test_what_stands_below_the_table_is_left_out(below):
-    text = table({"n": numbers(), "x": numbers(), "z": ["5"] * ROWS})
-    columns, dataset = read(text + below)
+def test_lines_below_the_table_are_left_out():
+    text = table({"n": numbers(), "x": numbers(), "z": ["5"] * ROWS}) + "Source: own survey\n"
+    columns, dataset = read(text)
     assert len(columns["x"]) == ROWS
     assert np.isfinite(dataset.y).all()
-    assert f"Left out below the table: '{below.split(',')[0].split(chr(10))[0]}" in dataset.description
+    assert "Left out below the table, 1 line: 'Source: own survey'." in dataset.description
+    with pytest.raises(FileProblem, match="Line 42 has 1 cells, the first line has 4"):
+        read(text, decline=["footnotes"])
+
+
+@pytest.mark.parametrize("below", ["Total,,,\n\nSource: own survey\n", "Mean,7,5,\n", "Source: own survey,,,\n"])
+def test_rows_that_may_be_totals_are_left_out_only_where_that_is_accepted(below):
+    text = table({"n": numbers(), "x": numbers(), "z": ["5"] * ROWS}) + below
+    _, dataset = read(text)
+    assert dataset.n_samples == ROWS + 1
+    assert "Proposed, not done: left out at the end, as totals and remarks, 1 row: '" in dataset.description
+    columns, dataset = read(text, accept=["totals"])
+    assert len(columns["x"]) == ROWS
+    assert np.isfinite(dataset.y).all()
 
 
 def test_a_last_row_that_is_cut_and_a_cell_of_several_lines_are_no_footnotes():
@@ -105,10 +128,12 @@ def test_a_last_row_that_is_cut_and_a_cell_of_several_lines_are_no_footnotes():
 
 def test_units_below_the_header_are_part_of_the_names():
     text = table({"x": numbers(), "z": numbers(), "n": numbers()}).replace("\n", "\ncm,kg,,\n", 1)
-    columns, dataset = read(text)
+    _, dataset = read(text)
+    assert dataset.n_samples == ROWS + 1
+    assert "Proposed, not done: the first two rows name the columns, 1 row: 'cm, kg, ,'." in dataset.description
+    columns, dataset = read(text, accept=["second header"])
     assert list(columns) == ["x (cm)", "z (kg)", "n"]
     assert dataset.n_samples == ROWS
-    assert "The first two rows name the columns." in dataset.description
     with pytest.raises(FileProblem, match="Line 43 has 3 cells"):
         read(text + "1,2,3\n")
 
@@ -116,7 +141,11 @@ def test_units_below_the_header_are_part_of_the_names():
 def test_a_workbook_may_have_two_rows_of_names():
     head = [["Harvest of 2024", "", "", ""], ["Climate", "", "Yield", "Sort"], ["warmth", "rain", "t/ha", ""]]
     book = workbook(Data=[*head, *([1.5 * k, 2.0 * k, 3.5 * k, "ab"[k % 2]] for k in range(ROWS))])
-    assert read_file(book, name="t.xlsx").feature_names == ("Climate (warmth)", "rain", "Yield (t/ha)")
+    assert read_file(book, name="t.xlsx", accept=["second header"]).feature_names == (
+        "Climate (warmth)",
+        "rain",
+        "Yield (t/ha)",
+    )
 
 
 def test_a_first_row_of_words_among_rows_of_words_is_a_row():

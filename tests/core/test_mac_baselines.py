@@ -14,7 +14,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from supdr.baselines import KLDA, LMNN, NCA, KernelPCAProjection, LDAProjection, PCAProjection, TwoStep, lmnn
+from supdr.baselines import (
+    KLDA,
+    LDA,
+    LMNN,
+    NCA,
+    PLS,
+    KernelPCAProjection,
+    LDAProjection,
+    PCAProjection,
+    PLSProjection,
+    TwoStep,
+    lmnn,
+)
 from supdr.baselines.klda import KernelDiscriminants
 from supdr.baselines.lmnn import LargeMarginMap, _target_neighbours, triplet_loss
 from supdr.datasets import make_noisy_plane, make_spirals
@@ -282,3 +294,9 @@ def test_bad_parameters_are_named(model, message):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
+
+
+@pytest.mark.parametrize("method", [LDA, PLS, PLSProjection])
+def test_directions_need_rows_that_differ(method):
+    with pytest.raises(ValueError, match="needs rows that differ; all 30 labelled rows are alike here"):
+        method().fit(np.ones((30, 3)), np.arange(30) % 2)

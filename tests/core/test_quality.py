@@ -91,18 +91,23 @@ def test_correlations_are_scipys(rows, places, classes):
     assert abs(class_centre_correlation(rows, places, classes) - expected) < 1e-12
 
 
+def shares_that_err(votes, classes):
+    """Of the classes with most votes, the share that is not the row's own; votes (n, K)."""
+    most = votes == votes.max(axis=1, keepdims=True)
+    return 1 - most[np.arange(len(classes)), classes] / most.sum(axis=1)
+
+
 def test_error_of_neighbours_leaves_the_row_itself_out(places, classes):
-    wrong = []
-    for row in range(len(places)):
-        others = np.arange(len(places)) != row
-        voted = KNeighborsClassifier(5).fit(places[others], classes[others]).predict(places[row : row + 1])
-        wrong.append(voted[0] != classes[row])
-    np.testing.assert_array_equal(row_knn_error(places, classes, n_neighbors=5), wrong)
+    distances = cdist(places, places)
+    np.fill_diagonal(distances, np.inf)
+    votes = np.eye(4)[classes[np.argsort(distances)[:, :5]]].sum(axis=1)
+    errors = row_knn_error(places, classes, n_neighbors=5)
+    np.testing.assert_allclose(errors, shares_that_err(votes, classes))
 
 
 def test_error_of_neighbours_asks_the_voters(places, classes):
-    voters = KNeighborsClassifier(10).fit(places[:60], classes[:60])
-    expected = 1.0 - voters.score(places[60:], classes[60:])
+    votes = KNeighborsClassifier(10).fit(places[:60], classes[:60]).predict_proba(places[60:])
+    expected = shares_that_err(votes, classes[60:]).mean()
     assert abs(knn_error(places[60:], classes[60:], voters=(places[:60], classes[:60])) - expected) < 1e-12
 
 
@@ -336,3 +341,35 @@ def test_some_pairs_instead_of_all_say_their_error(rows, places):
         abs(found.distance_correlation - distance_correlation(rows, places))
         < 5 * found.standard_errors["distance_correlation"]
     )
+
+
+def test_errors_of_neighbours_depend_neither_on_the_order_of_rows_nor_on_names():
+    generator = np.random.default_rng(0)
+    places = generator.integers(0, 5, (60, 2)).astype(float)  # many are equally far
+    classes = generator.integers(0, 2, 60)
+    values = generator.standard_normal(60)
+    order = generator.permutation(60)
+    for n_neighbors in (1, 4, 10):
+        errors = row_knn_error(places, classes, n_neighbors=n_neighbors)
+        for changed in (1 - classes, np.array(["z", "a"])[classes]):
+            np.testing.assert_allclose(row_knn_error(places, changed, n_neighbors=n_neighbors), errors)
+        moved = row_knn_error(places[order], classes[order], n_neighbors=n_neighbors)
+        np.testing.assert_allclose(moved, errors[order])
+        np.testing.assert_allclose(row_knn_error(places[:, ::-1], classes, n_neighbors=n_neighbors), errors)
+        numbers = row_knn_error(places, values, n_neighbors=n_neighbors, task="regression")
+        moved = row_knn_error(places[order], values[order], n_neighbors=n_neighbors, task="regression")
+        np.testing.assert_allclose(moved, numbers[order])
+        voters = (places[order], classes[order])
+        asked = generator.integers(0, 5, (9, 2)).astype(float)
+        np.testing.assert_allclose(
+            row_knn_error(asked, classes[:9], n_neighbors=n_neighbors, voters=voters),
+            row_knn_error(asked, classes[:9], n_neighbors=n_neighbors, voters=(places, classes)),
+        )
+
+
+def test_ties_are_split_evenly():
+    places = np.array([[0.0], [1.0], [-1.0], [9.0]])
+    assert row_knn_error(places, ["a", "b", "a", "b"], n_neighbors=1)[0] == 0.5  # one of the two that are as far
+    assert row_knn_error(places, ["a", "b", "a", "b"], n_neighbors=2)[0] == 0.5  # a vote for each
+    everywhere = np.zeros((12, 2))
+    assert np.allclose(row_knn_error(everywhere, np.arange(12) % 2, n_neighbors=5), 1.0)  # 6 of the other class, 5 own

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from supdr.baselines._parameters import AUTOMATIC_COMPONENTS, NEIGHBOURS, SCALED_GAMMA, SHELL
 from supdr.baselines.one_shot import OneShot
 from supdr.baselines.projections import Reduced, head_scores
-from supdr.engine.checks import check_choice, check_integer
+from supdr.engine.checks import check_choice, check_integer, check_rows_differ
 from supdr.engine.common_parameters import COEF0, COMPONENTS, DEGREE, KERNEL, POLY, SVM_WEIGHT
 from supdr.engine.targets import Targets
 from supdr.functions.kernels import KERNELS
@@ -234,6 +234,7 @@ class LDA(OneShot):
     def _model(self) -> BaseEstimator:
         X, targets = self._training
         assert targets.classes is not None
+        check_rows_differ("LDA", X[targets.labelled])
         largest = min(len(targets.classes) - 1, X.shape[1])
         return LinearDiscriminantAnalysis(n_components=min(self.n_components or largest, largest))
 

@@ -13,6 +13,7 @@ from sklearn.cross_decomposition import PLSRegression
 from supdr.baselines._parameters import HEAD, SEEDED, SHELL
 from supdr.baselines.one_shot import SingleTarget
 from supdr.baselines.projections import Projection
+from supdr.engine.checks import check_rows_differ
 from supdr.engine.common_parameters import COMPONENTS
 from supdr.engine.targets import Targets
 
@@ -28,6 +29,7 @@ class Scores(BaseEstimator):
 
     def fit(self, X: NDArray, y: NDArray) -> Scores:
         """Learn the directions from rows (n, m) and class codes (n,), 0 to K - 1."""
+        check_rows_differ("PLSProjection", X)
         bits = (y[:, None] == np.unique(y)).astype(float)
         self.model_ = PLSRegression(min(self.n_components, *X.shape)).fit(X, bits)
         return self
@@ -76,6 +78,7 @@ class PLS(SingleTarget):
 
     def _learn(self, X: NDArray, rows: NDArray, targets: Targets) -> tuple[Any, float, dict[str, float]]:
         y = targets.values[rows, 0]
+        check_rows_differ("PLS", X[rows])
         # scikit-learn fails on a constant target.
         model = None
         if np.ptp(y) > 0.0 and len(rows) > 1:

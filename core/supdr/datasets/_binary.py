@@ -11,11 +11,13 @@ import numpy as np
 
 from supdr.datasets._tables import TARGET_NAMES, Table, check_names
 from supdr.datasets.limits import FileProblem, Limits, reason_of, shown
+from supdr.datasets.proposals import Rules
 from supdr.engine.optional import require
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
+    from pyarrow import parquet
 
 FEATURE_NAMES = "feature_names"
 MAX_TEXT = 1_000
@@ -24,65 +26,121 @@ HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.re
 LIBSVM_LINE = re.compile(r"\s*(#.*|[^\s:,#]+(\s+qid:\d+)?(\s+\d+:[^\s:]+)*\s*(#.*)?)?")
 
 
-def read_parquet(data: bytes, name: str, limits: Limits) -> Table:
+def read_parquet(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
     """Read a Parquet file after its footer has told how large the table is and what it holds."""
     require("Reading Parquet", "pyarrow", extra="files")
+    import pandas as pd
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
         footer = parquet.ParquetFile(io.BytesIO(data))
-        metadata, schema = footer.metadata, footer.schema_arrow
-        if not len(schema):
-            raise FileProblem(f"{name} has no columns.")
-        limits.check_shape(name, metadata.num_rows, len(schema))
-        limits.check_unpacked(name, sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups)))
-        check_names(schema.names)
-        texts = _text_columns(schema)
+        _check_footer(footer, name, limits)
         # kept as a dictionary while reading: one long text in every row is stored once
-        frame = parquet.ParquetFile(io.BytesIO(data), read_dictionary=texts).read().to_pandas().reset_index(drop=True)
+        texts = [field.name for field in footer.schema_arrow if _is_text(field.type)]
+        table = parquet.ParquetFile(io.BytesIO(data), read_dictionary=texts).read()
+        columns: dict[str, pandas.Series] = {}
+        for field, values in zip(table.schema, table.columns):
+            columns |= _arrow_column(field.name, values, field.name in texts, rules)
     except pa.ArrowMemoryError:
         raise MemoryError from None
     except (pa.ArrowException, OSError) as error:
         raise FileProblem(f"{name} is not a complete Parquet file ({reason_of(error)}).") from None
-    for column in frame.columns[frame.dtypes == "category"]:
-        longest = max((len(value) for value in frame[column].cat.categories if hasattr(value, "__len__")), default=0)
-        if longest > MAX_TEXT:
-            raise FileProblem(
-                f"Column {shown(column)} holds a text of {longest:,} characters; at most {MAX_TEXT:,} are read."
-            )
-    for field in schema:
-        if pa.types.is_decimal(field.type):
-            frame[field.name] = frame[field.name].astype(float)
-    for column in frame.columns.intersection(texts):
-        text = frame[column].astype(object)
-        frame[column] = text.where(text != "", None)
+    frame = pd.DataFrame(columns)
+    limits.check_shape(name, *frame.shape)
     return Table(frame, format="Parquet")
 
 
-def _text_columns(schema: pyarrow.Schema) -> list[str]:
-    """Name the columns of text; refuse columns of anything but numbers, yes/no, text and dates."""
+def _check_footer(footer: parquet.ParquetFile, name: str, limits: Limits) -> None:
+    metadata, schema = footer.metadata, footer.schema_arrow
+    if not len(schema):
+        raise FileProblem(f"{name} has no columns.")
+    limits.check_shape(name, metadata.num_rows, len(schema))
+    groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
+    limits.check_unpacked(name, sum(group.total_byte_size for group in groups))
+    cells = sum(group.column(j).num_values for group in groups for j in range(group.num_columns))
+    limits.check_shape(name, cells // max(1, len(schema)), len(schema))  # of columns of lists, too
+    check_names(schema.names)
+
+
+def _is_text(kind: pyarrow.DataType) -> bool:
     from pyarrow import types
 
-    texts = []
-    for field in schema:
-        kind = field.type
-        if types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind) or types.is_large_binary(kind):
-            texts.append(field.name)
-        elif (
-            types.is_nested(kind)
-            or types.is_fixed_size_binary(kind)
-            or not (
-                types.is_primitive(kind) or types.is_dictionary(kind) or types.is_decimal(kind) or types.is_null(kind)
-            )
-        ):
-            raise FileProblem(
-                f"Column {shown(field.name)} holds values of type {shown(kind)}; it must hold numbers, yes/no or text."
-            )
-    return texts
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind) or types.is_large_binary(kind)
 
 
-def read_npz(data: bytes, name: str, limits: Limits) -> Table:
+def _arrow_column(name: str, values: pyarrow.ChunkedArray, is_text: bool, rules: Rules) -> dict[str, pandas.Series]:
+    """Return a column of Arrow as columns of pandas: several of lists of numbers, else one."""
+    import pandas as pd
+    import pyarrow as pa
+    from pyarrow import types
+
+    kind = values.type
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return _vector(name, values)
+    if types.is_dictionary(kind):
+        column = _levels(name, values, is_text)
+        return {name: _as_numbers(column, name, rules) if is_text else column}
+    if types.is_decimal(kind) or types.is_float16(kind):
+        values = values.cast(pa.float64())
+    elif types.is_boolean(kind):
+        return {name: values.to_pandas(types_mapper={kind: pd.BooleanDtype()}.get)}
+    elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_null(kind)):
+        dates = types.is_date(kind) or types.is_timestamp(kind)
+        return {name: values.to_pandas(date_as_object=False) if dates else _unusable(values)}
+    return {name: values.to_pandas()}
+
+
+def _unusable(values: pyarrow.ChunkedArray) -> pandas.Series:
+    """Return a column that is neither numbers, text nor dates in Arrow's own type."""
+    import pandas as pd
+
+    return values.to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def _levels(name: str, values: pyarrow.ChunkedArray, is_text: bool) -> pandas.Series:
+    """Return a column of texts or of declared levels; an empty text is a missing one."""
+    column = values.to_pandas()
+    longest = max((len(level) for level in column.cat.categories if hasattr(level, "__len__")), default=0)
+    if longest > MAX_TEXT:
+        raise FileProblem(
+            f"Column {shown(name)} holds a text of {longest:,} characters; at most {MAX_TEXT:,} are read."
+        )
+    if not is_text:
+        return column
+    texts = column.astype(object).map(lambda text: text.decode("latin-1") if isinstance(text, bytes) else text)
+    return texts.where(texts != "", None)
+
+
+def _as_numbers(column: pandas.Series, name: str, rules: Rules) -> pandas.Series:
+    """Read text as numbers, if that is accepted: the file says that it is text."""
+    import pandas as pd
+
+    numbers = pd.to_numeric(column, errors="coerce")
+    count = int(column.notna().sum())
+    if not count or numbers.notna().sum() < count:
+        return column
+    example = str(column.dropna().iloc[0])
+    return numbers if rules.propose("numbers", "Read text as numbers", count, column=name, example=example) else column
+
+
+def _vector(name: str, values: pyarrow.ChunkedArray) -> dict[str, pandas.Series]:
+    """Return the columns of a column of lists of equally many numbers; otherwise one that cannot be used."""
+    import pandas as pd
+    import pyarrow.compute as pc
+    from pyarrow import types
+
+    lengths = pc.list_value_length(values).drop_null().unique()
+    inside = values.type.value_type
+    if len(lengths) != 1 or not lengths[0].as_py() or not (types.is_integer(inside) or types.is_floating(inside)):
+        return {name: _unusable(values)}
+    size, present = lengths[0].as_py(), values.is_valid().to_numpy()
+    made = np.full((len(values), size), np.nan)
+    made[present] = pc.list_flatten(values).to_numpy().reshape(-1, size)
+    return {f"{name}:{j + 1}": pd.Series(made[:, j]) for j in range(size)}
+
+
+def read_npz(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
     """Read the arrays of an NPZ file: one table X or several views side by side, and the targets y.
 
     `feature_names` may name the columns of a single table. Nothing is unpickled.
@@ -98,15 +156,26 @@ def read_npz(data: bytes, name: str, limits: Limits) -> Table:
         raise FileProblem(f"{name} is not a complete NPZ file ({reason_of(error)}).") from None
 
     names = arrays.pop(FEATURE_NAMES, None)
-    target = next((key for word in TARGET_NAMES for key in arrays if key.lower() == word), None)
+    tables = {key: array for key, array in arrays.items() if array.ndim != 1}
+    target = _target_among(arrays, tables)
     y = None if target is None else arrays.pop(target)
-    n_rows = _check_views(arrays, name)
-    limits.check_shape(name, n_rows, sum(array.shape[1] for array in arrays.values()))
-    frame = pd.concat([_view_frame(view, array, names, len(arrays)) for view, array in arrays.items()], axis=1)
+    views = {key: array for key, array in arrays.items() if key in tables or not tables}
+    n_rows = _check_views(views, name)
+    limits.check_shape(name, n_rows, sum(array.shape[1] for array in views.values()))
+    frames = [_view_frame(view, array, names, len(views)) for view, array in views.items()]
+    beside = {key: _entries(arrays[key], key, n_rows) for key in arrays if key not in views}
+    frame = pd.concat([*frames, pd.DataFrame(beside)], axis=1)
     check_names([*frame.columns, *([] if target is None else [target])])
     if y is not None:
-        frame[target] = _targets(y, str(target), n_rows)
+        frame[target] = _entries(y, str(target), n_rows)
     return Table(frame, format="NPZ", target=target)
+
+
+def _target_among(arrays: dict[str, np.ndarray], tables: dict[str, np.ndarray]) -> str | None:
+    """Name the array of targets: one of a usual name, or the only one that is no table."""
+    usual = [key for word in TARGET_NAMES for key in arrays if key.lower() in (word, f"{word}s", f"{word}es")]
+    vectors = [key for key in arrays if key not in tables]
+    return usual[0] if usual else vectors[0] if len(vectors) == 1 and tables else None
 
 
 def _check_members(archive: zipfile.ZipFile, name: str, limits: Limits) -> None:
@@ -170,7 +239,8 @@ def _view_frame(view: str, array: np.ndarray, names: np.ndarray | None, n_views:
     return pd.DataFrame(array, columns=columns)
 
 
-def _targets(y: np.ndarray, target: str, n_rows: int) -> np.ndarray:
+def _entries(y: np.ndarray, target: str, n_rows: int) -> np.ndarray:
+    """Return an array of one dimension as a column."""
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim != 1:
@@ -185,7 +255,7 @@ def _targets(y: np.ndarray, target: str, n_rows: int) -> np.ndarray:
     return y
 
 
-def read_libsvm(data: bytes, name: str, limits: Limits) -> Table:
+def read_libsvm(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
     """Read LIBSVM (svmlight) text: `label index:value …` per line, absent entries being zero."""
     import pandas as pd
     from sklearn.datasets import load_svmlight_file

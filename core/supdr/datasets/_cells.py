@@ -1,129 +1,306 @@
-"""Cells as people write them: numbers with signs, units and limits, words in several spellings."""
+"""Cells of text: what pandas reads as numbers is one, what reads as a date is one, and the rest stays text.
+
+What people may have meant beyond that (units, thousands, decimal commas, limits, spellings) is proposed.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from supdr.datasets._columns import MAX_LEVELS
-from supdr.datasets.limits import shown
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.datasets._columns import MAX_LEVELS, are_codes, dates_in
+from supdr.datasets.proposals import Rules
 
 if TYPE_CHECKING:
     import pandas
 
-# What stands for a missing cell among numbers; elsewhere it may be the name of a class.
-HOLES = ("-", "--", "\u2013", "\u2014", ".", "n.a.", "N.A.", "k.A.", "None", "none", "missing", "unknown")
-
-# What stands where a formula failed.
-OF_SPREADSHEETS = ("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!")
-
-# Letters for yes and no, true and false, male and female, in English and German.
-ANSWERS = frozenset("yntfjmw")
-
 # Share of the cells that must be numbers for the others to be slips.
 MOSTLY = 0.9
-
-# Cells that tell whether a column could hold numbers at all.
-LOOK = 50
-
+# Digits in a text beyond which whole numbers may become one as float64, and zeros in front of one.
+CODE = r"[+-]?(?:0\d+|\d{16,})"
+THOUSANDS = r"[+-]?[1-9]\d{0,2}(?:[.,]\d{3})+"
 # Decimal mark -> what may stand between thousands.
 SEPARATORS = {".": ",'\u2019 \u00a0\u202f", ",": ".'\u2019 \u00a0\u202f"}
+DROPPED = {mark: dict.fromkeys(map(ord, between)) for mark, between in SEPARATORS.items()}
+SIGNS = "[$€£¥%]|EUR|USD|CHF|GBP|JPY|SEK|NOK|DKK|PLN|CZK|INR|CNY|CAD|AUD|BRL"
+UNIT = r"[^\W\d_][\w./²³°·%]{0,11}|°\w?"
+PATTERNS = {
+    mark: re.compile(
+        r"(?P<limit>[<>≤≥]=? ?)?(?P<open>\()?(?P<minus>[+\-\u2212])?"
+        rf"(?:(?P<before>{SIGNS})[ \u00a0]?(?P<then>[+\-\u2212])?)?"
+        rf"(?P<number>(?:(?:[1-9]\d{{0,2}}(?:[{between}]\d{{3}})+|\d+)(?:[{mark}]\d*)?|[{mark}]\d+)(?:[eE][+-]?\d+)?)"
+        rf"(?:[ \u00a0]?(?P<after>{SIGNS}|{UNIT}))?(?P<close>\))?"
+    )
+    for mark, between in SEPARATORS.items()
+}
+MINUS = ("-", "\u2212")
+PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+TRUTHS = ({"true", "false"}, {"TRUE", "FALSE"}, {"True", "False"})
 
-SIGNS = "$€£¥%"
-CURRENCIES = "EUR|USD|CHF|GBP|JPY|SEK|NOK|DKK|PLN|CZK|INR|CNY|CAD|AUD|BRL"
-LIMIT = r"^[<>≤≥]=? ?"
-UNIT = r"(?<=[\d.,])[ \u00a0]?(?![eE]\d)([^\W\d_][\w./²³°·%]{0,11}|°\w?)$"
-_FIRST = re.compile(rf"{LIMIT}|^([+\-\u2212]?)(?:[{SIGNS}]|{CURRENCIES})[ \u00a0]?")
-_LAST = re.compile(rf"[ \u00a0]?[{SIGNS}]$|{UNIT}")
-_MARKED = {mark: re.compile(rf"[+-]?\d*(\D\d{{3}})*{re.escape(mark)}\d+([eE][+-]?\d+)?") for mark in SEPARATORS}
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}([.,]\d{3})+")
 
+class Grid:
+    """Texts of a table, which of them are missing, and which are numbers; all of shape (n, m).
 
-def decimal_mark(cells: Iterable[str], delimiter: str) -> str:
-    """Tell decimal commas from decimal points.
-
-    Points win where both are seen.  Three digits behind a mark may be thousands: a comma before them counts only in
-    text that is separated by semicolons, a point only where no comma is seen.
+    `texts`: the columns 0, 1, …; `settled`: cells that are missing or numbers.
     """
-    commas = points = False
-    for cell in cells:
-        number = _LAST.sub("", _FIRST.sub("", cell.strip()))
-        thousands = _THOUSANDS.fullmatch(number)
-        points = points or bool(_MARKED["."].fullmatch(number) and not thousands)
-        commas = commas or bool(_MARKED[","].fullmatch(number) and (delimiter == ";" or not thousands))
-    return "," if commas and not points else "."
+
+    def __init__(self, texts: pandas.DataFrame, missing: Sequence[str]) -> None:
+        import pandas as pd
+
+        flat = pd.concat([texts[j] for j in texts], ignore_index=True).str.strip()
+        shape = (texts.shape[1], len(texts))
+        values = pd.to_numeric(flat, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        self.texts = texts
+        self.missing = flat.isin(list(missing)).to_numpy(dtype=bool).reshape(shape).T
+        self.codes = flat.str.fullmatch(CODE).to_numpy(dtype=bool).reshape(shape).T
+        self.values = values.reshape(shape).T
+        self.settled = self.missing | ~np.isnan(self.values)
+
+    @classmethod
+    def of_row(cls, cells: list[str], missing: Sequence[str]) -> Grid:
+        """Return the grid of one row."""
+        import pandas as pd
+
+        return cls(pd.DataFrame([cells], dtype=str), missing)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def rows(self, chosen: NDArray[np.bool_]) -> Grid:
+        """Return some of the rows."""
+        made = object.__new__(Grid)
+        made.texts = self.texts[chosen].reset_index(drop=True)
+        for name in ("missing", "codes", "values", "settled"):
+            setattr(made, name, getattr(self, name)[chosen])
+        return made
+
+    def equal_to(self, cells: list[str]) -> NDArray[np.bool_]:
+        """Tell rows that hold these texts, bool (n,)."""
+        equal = np.ones(len(self), dtype=bool)
+        for j, cell in enumerate(cells):
+            if equal.any():
+                equal[equal] = self.texts.loc[equal, j].str.strip().eq(cell.strip()).to_numpy(dtype=bool)
+        return equal
 
 
-def bare_numbers(frame: pandas.DataFrame, decimal: str) -> tuple[pandas.DataFrame, list[str]]:
-    """Read columns of numbers as people write them: with signs, one unit, marks between thousands, as limits.
+def typed(
+    grid: Grid, names: list[str], as_text: list[bool], rules: Rules, delimiter: str
+) -> tuple[pandas.DataFrame, pandas.DataFrame]:
+    """Give every column its type; return them and their texts, None where missing.
 
-    Marks for a cell without a value become missing cells, and so do slips: a few other words among many numbers.
-    Returns the table and notes.
+    `as_text`: columns that the file declares to be text.
     """
-    between = re.escape(SEPARATORS[decimal])
-    digits = rf"(\d{{1,3}}([{between}]\d{{3}})+|\d+)({re.escape(decimal)}\d+)?([eE][+-]?\d+)?"
-    written = rf"\(?[+\-\u2212]?[{SIGNS}]? ?[+\-\u2212]?{digits} ?[{SIGNS}]?\)?"
+    import pandas as pd
+
+    texts = {name: _present(grid, j) for j, name in enumerate(names)}
+    _count_markers(grid, rules)
     columns: dict[str, pandas.Series] = {}
-    told: dict[str, list[str]] = {}
-    for name in (name for name, column in frame.items() if column.dtype.kind not in "iufbcmM"):
-        texts = frame[name].dropna().astype(str).str.strip()
-        texts = texts[~texts.isin({*HOLES, *OF_SPREADSHEETS})]
-        if not len(texts) or texts.iloc[:LOOK].str.contains(r"\d").mean() < 0.5:
-            continue
-        numbers = texts.str.replace(LIMIT, "", regex=True)
-        unlimited = numbers.equals(texts)
-        numbers, unit = _without_unit(numbers.str.replace(rf"^([+-]?)(?:{CURRENCIES}) ?", r"\1", regex=True))
-        found = numbers.str.fullmatch(written)
-        slips, numbers = texts[~found], numbers[found]
-        if len(slips) and (len(numbers) < MOSTLY * len(texts) or numbers.nunique() <= MAX_LEVELS):
-            continue
-        plain = numbers.str.replace(rf"[{between}{SIGNS}()+]", "", regex=True).str.replace("\u2212", "-")
-        plain = plain.where(~numbers.str.contains("[eE]"), numbers)
-        below = numbers.str.startswith("(") & numbers.str.endswith(")")
-        values = plain.str.replace(decimal, ".").astype(float)
-        columns[str(name)] = values.where(~below, -values).reindex(frame.index)
-        what = "with missing cells" if plain.equals(texts[found]) else "without signs and marks"
-        what = "without their unit" if unit else what if unlimited else "where they are limits"
-        told.setdefault(f"Read as numbers {what}", []).append(shown(str(name)) + (f" ({unit})" if unit else ""))
-        if len(slips):
-            told.setdefault("Read as missing", []).append(f"{shown(slips.iloc[0])} in {shown(str(name))}")
-    return frame.assign(**columns), [f"{what}: {', '.join(names)}." for what, names in told.items()]
+    readings: dict[str, tuple[Reading, Reading]] = {}
+    for j, name in enumerate(names):
+        column = texts[name]
+        as_text[j] = as_text[j] or _is_code(grid, j, column, name, rules)
+        if not as_text[j] and grid.settled[:, j].all():
+            columns[name] = pd.Series(np.where(grid.missing[:, j], np.nan, grid.values[:, j]))
+        elif as_text[j] or ((read := _truths(column)) is None and (read := _dates(column, name, rules)) is None):
+            columns[name] = column
+            if not as_text[j] and column.str.contains(r"\d").mean() >= 0.5:
+                counts = column.value_counts().to_dict()
+                point = Reading(counts, ".")
+                marked = bool(column.str.contains(r",|\.\d{3}").any())  # else both are the same
+                readings[name] = point, Reading(counts, ",") if marked else point
+        else:
+            columns[name] = read
+    numbers = [name for name in names if columns[name].dtype.kind == "f"]
+    decimal = _decimal_mark(readings.values(), (texts[name] for name in numbers), delimiter)
+    if decimal == "," and any(len(pair[1].beyond) for pair in readings.values()):
+        for name in (name for name in numbers if _thousands(texts[name])):
+            columns[name] = _thousandfold(columns[name], texts[name], name, rules)
+    for name, pair in readings.items():
+        columns[name] = _numbers(columns[name], name, pair, decimal, rules)
+    for name in names:
+        if columns[name].dtype.kind not in "fbMm":
+            texts[name] = columns[name] = _spelt(texts[name], name, rules)
+    return pd.DataFrame(columns), pd.DataFrame(texts)
 
 
-def _without_unit(numbers: pandas.Series) -> tuple[pandas.Series, str]:
-    """Take the unit away if it is the same behind nearly all numbers, but for a plural; return it, too."""
-    units = numbers.str.extract(UNIT)[0].dropna()
-    if len(units) < MOSTLY * len(numbers) or units.str.casefold().str.rstrip("s").nunique() != 1:
-        return numbers, ""
-    return numbers.str.replace(UNIT, "", regex=True), str(units.iloc[0])
+def _present(grid: Grid, j: int) -> pandas.Series:
+    """Return the texts of a column, without spaces around them unless some differ by these only."""
+    texts = grid.texts[j].mask(grid.missing[:, j])
+    bare = texts.str.strip()
+    return bare if bare.nunique() == texts.nunique() else texts
 
 
-def one_spelling(frame: pandas.DataFrame) -> tuple[pandas.DataFrame, list[str]]:
-    """Write words that differ in capitals, or in spaces around them, in their most frequent way; tell where.
+def _count_markers(grid: Grid, rules: Rules) -> None:
+    """Count the texts that stand for missing cells."""
+    for j in np.flatnonzero(grid.missing.any(axis=0)):
+        texts = grid.texts.loc[grid.missing[:, j], j].str.strip()
+        for marker, count in texts[texts != ""].value_counts().items():
+            rules.markers[marker] = rules.markers.get(marker, 0) + int(count)
 
-    Letters are words only where they answer a question; "a" and "A" may well be two classes.  A column that would be
-    left with one word stays.  Returns the table and notes.
+
+def _is_code(grid: Grid, j: int, column: pandas.Series, name: str, rules: Rules) -> bool:
+    """Tell codes: whole numbers some of which would become one, with zeros in front or of very many digits."""
+    if not (grid.codes[:, j].any() and grid.settled[:, j].all()):
+        return False
+    whole = column.str.fullmatch(r"[+-]?\d+").fillna(False).to_numpy(dtype=bool)
+    if column[whole].nunique() == len(np.unique(grid.values[whole, j])):
+        return False
+    text = "Read as numbers, though different texts become one"
+    return not rules.propose("codes", text, int(whole.sum()), column=name, example=str(column[whole].iloc[0]))
+
+
+def _truths(column: pandas.Series) -> pandas.Series | None:
+    """Read a column of true and false."""
+    distinct = set(column.dropna().unique())
+    truths = next((words for words in TRUTHS if distinct and distinct <= words), None)
+    return None if truths is None else column.str.lower().map({"true": True, "false": False}).astype("boolean")
+
+
+def _dates(column: pandas.Series, name: str, rules: Rules) -> pandas.Series | None:
+    """Read a column of dates, the day before the month where both are possible and nothing else was decided."""
+    dates = dates_in(column)
+    other = None if dates is None else dates_in(column, month_first=True)
+    if dates is None or other is None or dates.equals(other):
+        return dates
+    text, example = "Read as dates, the month before the day", str(column.dropna().iloc[0])
+    return (
+        other if rules.propose("month first", text, int(column.notna().sum()), column=name, example=example) else dates
+    )
+
+
+class Reading:
+    """One way to read the texts of a column as numbers: with signs, a unit, marks between thousands, parentheses.
+
+    `texts`: what is read -> how it would be written plainly; `beyond`: those that are no numbers as they are written;
+    `limits`: the same of limits, such as "<5"; `unit`: what stands at most of them; `alike`: whether it stands at all;
+    `counts`: how often each text of the column occurs, read or not; `share`: of the cells, so many are read; `merges`:
+    whether different texts become one.
     """
-    columns: dict[str, pandas.Series] = {}
-    notes = []
-    for name in (name for name, column in frame.items() if column.dtype.kind not in "iufbcmM"):
-        counts = (
-            frame[name].dropna().astype(str).value_counts().sort_index().sort_values(ascending=False, kind="stable")
-        )
-        words: dict[str, str] = {}
-        for text in counts.index:
-            words.setdefault(_folded(text), text.strip())
-        letters = [word for word in words if len(word) == 1]
-        if not 1 < len(words) < len(counts) or (letters and not ANSWERS.issuperset(letters)):
-            continue
-        meant = {text: words[_folded(text)] for text in counts.index}
-        columns[str(name)] = frame[name].map(lambda cell, meant=meant: meant.get(cell, cell))
-        odd = [text for text, word in meant.items() if text.strip() != word]
-        if odd:
-            notes.append(f"In {shown(str(name))}, {shown(odd[0])} is read as {shown(meant[odd[0]])}.")
-    return frame.assign(**columns), notes
+
+    def __init__(self, counts: dict[str, int], decimal: str) -> None:
+        self.counts, self.decimal = counts, decimal
+        found: dict[str, tuple[re.Match[str], str]] = {}
+        units: dict[str, int] = {}
+        for text, count in counts.items():
+            match = PATTERNS[decimal].fullmatch(text.strip())
+            if match and bool(match["open"]) == bool(match["close"]) and not (match["minus"] and match["then"]):
+                # without the s of a plural
+                unit = f"{match['before'] or ''}{match['after'] or ''}".removesuffix("s")
+                found[text] = match, unit
+                units[unit] = units.get(unit, 0) + count
+        common = max(units, key=lambda unit: units[unit], default="")
+        usual = bool(units) and units[common] >= MOSTLY * sum(units.values())
+        self.texts: dict[str, str] = {}
+        self.limits: dict[str, str] = {}
+        for text, (match, unit) in found.items():
+            if not unit or (usual and unit == common):
+                (self.limits if match["limit"] else self.texts)[text] = _plain(match, decimal)
+        self.unit = next((found[text][0]["after"] or "" for text in self.texts if found[text][1]), "")
+        self.alike = len({found[text][1] for text in self.texts}) <= 1
+        self.beyond = [text for text in self.texts if not PLAIN.fullmatch(text.strip())]
+        self.share = self.count(self.texts) / max(1, sum(counts.values()))
+        self.merges = len(set(self.texts.values())) < len(self.texts)
+
+    def count(self, texts: Iterable[str]) -> int:
+        """Return how many cells hold these texts."""
+        return sum(self.counts[text] for text in texts)
+
+    def rule(self) -> tuple[str, str]:
+        """Return what is done, and an example."""
+        text = self.beyond[0]
+        if self.unit and not re.fullmatch(SIGNS, self.unit):
+            return "Read as numbers without their unit", self.unit
+        if self.decimal == "," and all(re.fullmatch(r"[+-]?\d*,\d+([eE][+-]?\d+)?", each) for each in self.beyond):
+            return "Numbers have decimal commas", f"{text} is {self.texts[text]}"
+        return "Read as numbers without signs and marks", f"{text} is {self.texts[text]}"
 
 
-def _folded(text: str) -> str:
-    return " ".join(text.split()).casefold()
+def _plain(match: re.Match[str], decimal: str) -> str:
+    """Return a number as it would be written plainly."""
+    number = match["number"].translate(DROPPED[decimal]).replace(decimal, ".")
+    negative = match["open"] or match["minus"] in MINUS or match["then"] in MINUS
+    return f"-{number}" if negative else number
+
+
+def _decimal_mark(readings: Iterable[tuple[Reading, Reading]], numbers: Iterable[pandas.Series], delimiter: str) -> str:
+    """Tell decimal commas from decimal points by what can only be one of them; empty if both are seen."""
+    commas = any(comma.share > max(point.share, MOSTLY) for point, comma in readings)
+    if not commas:
+        points = any(point.share > max(comma.share, MOSTLY) for point, comma in readings)
+        return "." if points or delimiter != ";" else ","
+    points = any(column.str.contains(".", regex=False).any() and not _thousands(column) for column in numbers)
+    return "" if points else ","
+
+
+def _thousands(column: pandas.Series) -> bool:
+    """Whether the fractions of a column of numbers all look like thousands."""
+    fractions = column[column.str.contains(".", regex=False).fillna(False)]
+    return bool(len(fractions)) and bool(fractions.str.fullmatch(THOUSANDS).all())
+
+
+def _thousandfold(column: pandas.Series, texts: pandas.Series, name: str, rules: Rules) -> pandas.Series:
+    """Read points in numbers as marks between thousands, if that is accepted: other columns have decimal commas."""
+    import pandas as pd
+
+    points = texts.str.contains(".", regex=False).fillna(False)
+    text, example = "Points are between thousands, as others are decimal commas", str(texts[points].iloc[0])
+    if not rules.propose("thousands", text, int(points.sum()), column=name, example=example):
+        return column
+    return pd.to_numeric(texts.str.replace(".", "")).astype(np.float64)
+
+
+def _numbers(
+    column: pandas.Series, name: str, pair: tuple[Reading, Reading], decimal: str, rules: Rules
+) -> pandas.Series:
+    """Read a column of text as numbers as far as that is accepted."""
+    point, comma = pair
+    both = point.share == comma.share and point.texts != comma.texts
+    best = (comma if decimal == "," else point) if both else max(pair, key=lambda each: each.share)
+    total = sum(best.counts.values())
+    if best.share < 0.5:
+        return column
+    plain = dict(best.texts)
+    if best.beyond:
+        text, example = best.rule()
+        few = best.share < 1 and not _slips(best.share, plain)
+        sure = best.alike and not best.merges and not few and (bool(decimal) or not both)
+        count = best.count(best.beyond)
+        if not rules.propose("numbers", text, count, column=name, example=example, default=sure):
+            plain = {text: number for text, number in plain.items() if text not in set(best.beyond)}
+    if best.limits:
+        text, example = "Read as numbers where they are limits", next(iter(best.limits))
+        if rules.propose("limits", text, best.count(best.limits), column=name, example=example):
+            plain |= best.limits
+    strays = [text for text in best.counts if text not in plain]
+    count = best.count(strays)
+    if 2 * count > total:
+        return column
+    if strays:
+        default = _slips(1 - count / total, plain) and not are_codes(best.counts)
+        if not rules.propose("missing", "Read as missing", count, column=name, example=strays[0], default=default):
+            return column
+    return column.map({text: float(number) for text, number in plain.items()}).astype(np.float64)
+
+
+def _slips(share: float, numbers: dict[str, str]) -> bool:
+    """Whether so many of a column's cells are numbers, of so many values, that the others are slips."""
+    return share >= MOSTLY and len(set(numbers.values())) > MAX_LEVELS
+
+
+def _spelt(column: pandas.Series, name: str, rules: Rules) -> pandas.Series:
+    """Write words that differ in capitals and spaces in their most frequent way, if that is accepted."""
+    counts = column.value_counts().sort_index().sort_values(ascending=False, kind="stable")
+    words: dict[str, str] = {}
+    for text in counts.index:
+        words.setdefault(" ".join(text.split()).casefold(), text.strip())
+    if len(words) == len(counts):
+        return column
+    meant = {text: words[" ".join(text.split()).casefold()] for text in counts.index}
+    odd = [text for text, word in meant.items() if text != word]
+    text, example = "Read as one spelling", f"{odd[0]} is {meant[odd[0]]}"
+    accepted = rules.propose("spelling", text, int(counts[odd].sum()), column=name, example=example)
+    return column.map(meant).astype(column.dtype) if accepted else column

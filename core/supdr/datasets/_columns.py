@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from supdr.datasets.labels import NUMBER, encode_labels, in_order
+from supdr.datasets.labels import NUMBER, encode_labels, in_order, label_name
 from supdr.datasets.limits import ColumnProblem, FileProblem, Limits, shown
 
 if TYPE_CHECKING:
     import pandas
 
 MAX_LEVELS = 20
-DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}.*)?")
+DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}.*)?"
+# Of letters and digits, as a house's number is.
+CODE = re.compile(r"(\d+[^\W\d_]|[^\W\d_]+\d)\w*")
 # Behind a time; it is the same in all rows of a form, or changes by an hour.
 ZONE = r" (GMT|UTC)([+-]\d{1,2}(:?\d{2})?)?$"
 
@@ -56,7 +59,7 @@ def kind_of(column: pandas.Series) -> str:
 
 
 def reads_as_numbers(column: pandas.Series) -> bool:
-    """Tell numbers, and text of which at least half of the cells are numbers.
+    """Tell numbers, and text of which at least half of the cells are numbers, but not all: these are text on purpose.
 
     Declared levels are never numbers, nor are a few levels, such as "1", "2" and "3+", that occur again and again.
     """
@@ -67,35 +70,45 @@ def reads_as_numbers(column: pandas.Series) -> bool:
         return kind == "number"
     present = column.dropna()
     count = int(pd.to_numeric(present, errors="coerce").notna().sum())
-    levels = count < len(present) and present.nunique() <= min(MAX_LEVELS, len(present) // 2)
-    return 2 * count >= len(present) and not levels
+    levels = present.nunique() <= min(MAX_LEVELS, len(present) // 2)
+    return 2 * count >= len(present) > count and not levels and not are_codes(present.astype(str).unique())
 
 
-def dates_in(column: pandas.Series) -> np.ndarray | None:
-    """Give dates and times, also as text, as days since 1970 (n,), NaN where missing; None if they are none.
+def are_codes(texts: Iterable[str]) -> bool:
+    """Tell codes, such as 135 and 136A: whole numbers, and words of digits and letters."""
+    words = [text for text in texts if not text.isdigit()]
+    return any(CODE.fullmatch(text) for text in words) and not any(NUMBER.fullmatch(text) for text in words)
 
-    Text is taken for dates if all of it can be read in one way, the day before the month where both are possible.
+
+def dates_in(column: pandas.Series, month_first: bool = False) -> pandas.Series | None:
+    """Read text as dates and times, NaT where missing; None if not all of it can be read in one way.
+
+    `month_first`: the month is before the day where both are possible.
     """
     import pandas as pd
 
-    kind, present = kind_of(column), column.dropna()
-    times = column if kind == "date" else None
-    if kind == "text" and len(present) and not isinstance(column.dtype, pd.CategoricalDtype):
-        texts = present.astype(str).str.strip()
-        if DATE.fullmatch(texts.iloc[0]) and texts.str.fullmatch(DATE.pattern).all():
-            texts = texts.str.replace(ZONE, "", regex=True)
-            for format in DATE_FORMATS:
-                read = pd.to_datetime(texts.iloc[:1], format=format, errors="coerce", utc=True)
-                if read.notna().all():
-                    read = pd.to_datetime(texts, format=format, errors="coerce", utc=True)
-                if read.notna().all():
-                    times = read.reindex(column.index)
-                    break
-    if times is None:
+    texts = column.dropna().str.strip()
+    if not len(texts) or not texts.str.fullmatch(DATE).all():
         return None
-    times = pd.to_datetime(times, utc=True)
-    days = (times - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
-    return days.to_numpy(dtype=np.float64, na_value=np.nan)
+    texts = texts.str.replace(ZONE, "", regex=True)
+    formats = (
+        sorted(DATE_FORMATS, key=lambda format: ("%m/%d" in format) != month_first) if month_first else DATE_FORMATS
+    )
+    for format in formats:
+        if pd.to_datetime(texts.iloc[:1], format=format, errors="coerce", utc=True).notna().all():
+            read = pd.to_datetime(texts, format=format, errors="coerce", utc=True)
+            if read.notna().all():
+                return read.reindex(column.index)
+    return None
+
+
+def days_of(column: pandas.Series) -> np.ndarray:
+    """Return dates as days since 1970 (n,), NaN where missing."""
+    import pandas as pd
+
+    # The smallest unit that reaches every year; a date that is missing has the smallest number.
+    microseconds = pd.to_datetime(column, utc=True).dt.tz_localize(None).to_numpy("M8[us]").view(np.int64)
+    return np.where(column.isna(), np.nan, microseconds / 86_400e6)
 
 
 def encode_feature(column: pandas.Series, name: str) -> Feature:
@@ -110,9 +123,8 @@ def encode_feature(column: pandas.Series, name: str) -> Feature:
     kind = kind_of(column)
     if column.isna().all():
         raise ColumnProblem(f"Column {shown(name)} is empty: none of its cells has a value.")
-    dates = dates_in(column)
-    if dates is not None:
-        return Feature([name], dates[:, None], False, was_date=True)
+    if kind == "date":
+        return Feature([name], days_of(column)[:, None], False, was_date=True)
     if kind == "other":
         raise ColumnProblem(
             f"Column {shown(name)} holds values of type {column.dtype}; features are numbers, dates, yes/no or text."
@@ -139,14 +151,16 @@ def numbers_from(column: pandas.Series, name: str) -> np.ndarray:
     return values
 
 
-def encode_target(column: pandas.Series, name: str, task: str, limits: Limits) -> tuple[np.ndarray, tuple[str, ...]]:
+def encode_target(
+    column: pandas.Series, texts: pandas.Series | None, name: str, task: str, limits: Limits
+) -> tuple[np.ndarray, tuple[str, ...]]:
     """Code a target for a `Dataset`: y (n,) with NaN where missing, and the target_names.
+
+    `texts`: how the column is written, where that is known: classes are texts, whatever they look like.
 
     Raises FileProblem if no row is labelled, there is only one class or one value, there are too many classes, or
     values are text in a regression.
     """
-    import pandas as pd
-
     present = column.notna()
     if not present.any():
         raise FileProblem(f"No row is labelled: target {shown(name)} is empty.")
@@ -158,11 +172,10 @@ def encode_target(column: pandas.Series, name: str, task: str, limits: Limits) -
         if len(np.unique(y[present])) < 2:
             raise FileProblem(f"Target {shown(name)} has the same value {y[present][0]:g} in all labelled rows.")
         return y, (name,)
-    numbers = pd.to_numeric(column, errors="coerce") if reads_as_numbers(column) else None
-    if numbers is not None and numbers.notna().equals(present):
-        y, classes = encode_labels(numbers_from(column, name))
+    if texts is None and column.dtype.kind in "iufb":
+        y, classes = encode_labels(column)
     else:
-        codes, classes = _level_codes(column)
+        codes, classes = _level_codes(column if texts is None else texts)
         y = np.where(codes < 0, np.nan, codes)
     if len(classes) < 2:
         raise FileProblem(f"Target {shown(name)} has only one class, {shown(classes[0])}; at least two are needed.")
@@ -209,4 +222,4 @@ def _level_codes(column: pandas.Series) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def _as_text(value: object) -> str:
-    return value.decode("latin-1").strip() if isinstance(value, bytes) else str(value).strip()
+    return value.decode("latin-1") if isinstance(value, bytes) else label_name(value)

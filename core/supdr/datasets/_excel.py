@@ -15,9 +15,10 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 
-from supdr.datasets._delimited import read_text
 from supdr.datasets._tables import Table
+from supdr.datasets._text import read_text
 from supdr.datasets.limits import FileProblem, Limits, listed, reason_of, shown
+from supdr.datasets.proposals import Rules
 from supdr.engine.optional import require
 
 ROW, CELL = re.compile(rb"<(?:\w+:)?row\b"), re.compile(rb"<(?:\w+:)?c\b")
@@ -28,7 +29,7 @@ MUCH_SHORTER = 10
 PLACE = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]*)(\d+)\s*["']""")
 
 
-def read_excel(data: bytes, name: str, limits: Limits, sheet: str | None = None) -> Table:
+def read_excel(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | None = None) -> Table:
     """Read a sheet of a workbook: the one that is named, else the first that is not empty."""
     require("Reading Excel", "python_calamine", extra="files")
     from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
@@ -37,21 +38,40 @@ def read_excel(data: bytes, name: str, limits: Limits, sheet: str | None = None)
         book = CalamineWorkbook.from_filelike(io.BytesIO(_unpacked(data, name, limits)))
         sheets = [each.name for each in book.sheets_metadata if each.typ == SheetTypeEnum.WorkSheet]
         asked = sheets if sheet is None else [_known(sheet, sheets, name)]
-        tables = {each: book.get_sheet_by_name(each).to_python(skip_empty_area=True) for each in asked}
+        found = {each: book.get_sheet_by_name(each) for each in asked}
+        tables = {each: one.to_python(skip_empty_area=True) for each, one in found.items()}
         most = max((len(rows) for rows in tables.values()), default=0)
         if not most:
             raise FileProblem(f"{name} is empty." if sheet is None else f"Sheet {shown(sheet)} of {name} is empty.")
         # A few lines before the table are what somebody wrote about it.
         chosen, rows = next(item for item in tables.items() if len(item[1]) * MUCH_SHORTER >= most)
+        _fill_merged(rows, found[chosen], rules)
     except (CalamineError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise FileProblem(f"{name} is not a complete Excel workbook ({reason_of(error)}).") from None
-    table, notes = _without_titles(rows)
+    table = _without_titles(rows, rules)
     if not table or len(table[0]) < 2:
         raise FileProblem(f"Sheet {shown(chosen)} has only one column; a target and features are needed.")
-    if len(sheets) > 1:
-        notes.append(f"Sheet {shown(chosen)} of {listed(sheets)}.")
-    read = read_text(_as_text(table), name, limits, ",", notes)
+    notes = [f"Sheet {shown(chosen)} of {listed(sheets)}."] if len(sheets) > 1 else []
+    read = read_text(_as_text(table), name, limits, rules, ",", notes)
     return replace(read, format=f"sheet {shown(chosen)} of an Excel workbook", sheets=tuple(sheets), sheet=chosen)
+
+
+def _fill_merged(rows: list[list[Any]], sheet: Any, rules: Rules) -> None:
+    """Write the value of cells that are merged downwards into all of them, in `rows`."""
+    top, left = sheet.start or (0, 0)
+    values: dict[tuple[int, int], Any] = {}
+    room = sum(map(len, rows))
+    for (first, column), (last, _) in sheet.merged_cell_ranges or ():
+        first, last, column = first - top, min(last - top, len(rows) - 1), column - left
+        room -= max(0, last - first)
+        if room < 0:
+            raise FileProblem("The workbook has merged cells that overlap.")
+        value = rows[first][column] if 0 <= first < len(rows) and 0 <= column < len(rows[first]) else ""
+        if value not in ("", None):
+            values |= {(k, column): value for k in range(first + 1, last + 1) if rows[k][column] in ("", None)}
+    if values and rules.propose("merged", "Merged cells have the value of their first one", len(values), default=True):
+        for (row, column), value in values.items():
+            rows[row][column] = value
 
 
 def _known(sheet: str, sheets: Sequence[str], name: str) -> str:
@@ -91,12 +111,15 @@ def _reach(content: bytes) -> tuple[int, int]:
     return rows, columns
 
 
-def _without_titles(rows: list[list[Any]]) -> tuple[list[list[Any]], list[str]]:
-    """Leave out empty rows, and those above the table in which one cell at most is filled."""
-    filled = [row for row in rows if any(cell not in ("", None) for cell in row)]
-    first = next((i for i, row in enumerate(filled) if sum(cell not in ("", None) for cell in row) > 1), len(filled))
-    title = ["1 row" if first == 1 else f"{first} rows"]
-    return filled[first:], [f"Left out: {title[0]} above the table."] if first else []
+def _without_titles(rows: list[list[Any]], rules: Rules) -> list[list[Any]]:
+    """Leave out the rows above the table in which one cell at most is filled."""
+    filled = [[str(cell) for cell in row if cell not in ("", None)] for row in rows]
+    first = next((i for i, cells in enumerate(filled) if len(cells) > 1), len(rows))
+    titles = [cells[0] for cells in filled[:first] if cells]
+    text = "Left out above the header"
+    if not titles or not rules.propose("titles", text, len(titles), "lines", example=" / ".join(titles), default=True):
+        return rows
+    return rows[first:]
 
 
 def _as_text(rows: list[list[Any]]) -> str:

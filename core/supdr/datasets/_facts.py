@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from supdr.datasets._columns import MAX_LEVELS, dates_in, kind_of, reads_as_numbers
+from supdr.datasets._columns import MAX_LEVELS, days_of, kind_of, reads_as_numbers
 
 if TYPE_CHECKING:
     import pandas
@@ -48,14 +48,13 @@ def facts_of(column: pandas.Series, name: str) -> ColumnFacts:
     numbers with words or infinities among them, and ids: whole numbers that count up one by one, or most of which
     differ in a column that is called so.
     """
-    dates = dates_in(column)
-    kind = "date" if dates is not None else "number" if reads_as_numbers(column) else kind_of(column)
+    kind = "number" if reads_as_numbers(column) else kind_of(column)
     present = column.dropna()
     if kind == "number":
         numbers = _numbers(present)
         distinct, histogram = len(np.unique(numbers)), _binned(numbers)
-    elif dates is not None:
-        distinct, histogram = int(present.nunique()), _binned(dates[np.isfinite(dates)])
+    elif kind == "date":
+        distinct, histogram = int(present.nunique()), _binned(days_of(present))
     elif kind == "other":
         distinct, histogram = len(present), ()
     else:

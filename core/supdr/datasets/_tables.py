@@ -36,7 +36,7 @@ class Table:
 
     Columns have distinct names and hold numbers, booleans, text or declared levels (categories). `target` is the
     target column if the format marks one; `notes` are sentences for the description. Of a workbook, `sheets` are all
-    sheets and `sheet` is the one that was read.
+    sheets and `sheet` is the one that was read. `texts` are the columns as they are written, where they are text.
     """
 
     frame: pandas.DataFrame
@@ -45,6 +45,7 @@ class Table:
     notes: tuple[str, ...] = ()
     sheets: tuple[str, ...] = ()
     sheet: str = ""
+    texts: pandas.DataFrame | None = None
 
 
 def check_names(names: Iterable[str]) -> None:
@@ -112,8 +113,9 @@ def to_dataset(
         if reads_as_numbers(column):
             # a stray text among numbers is a mistake, unless classes were asked for
             numbers_from(column, target)
-    y, target_names = encode_target(column, target, task, limits)
-    features, unusable = _encode_features(table.frame.drop(columns=target), tolerated)
+    texts = None if table.texts is None else table.texts[target]
+    y, target_names = encode_target(column, texts, target, task, limits)
+    features, unusable = _encode_features(table.frame.drop(columns=target), ignore, tolerated)
     features, views = _group_views(features, view_of(features) if groups is None else grouped_by(groups, table))
     names = [name for feature in features.values() for name in feature.names]
     check_names(names)
@@ -191,9 +193,16 @@ def _check_known(table: Table, names: Sequence[str], purpose: str) -> None:
             raise FileProblem(f"There is no column {shown(name)} {purpose}; the columns are {listed(columns)}.")
 
 
-def _encode_features(frame: pandas.DataFrame, tolerated: type[FileProblem]) -> tuple[dict[str, Feature], list[str]]:
+def _encode_features(
+    frame: pandas.DataFrame, ignore: Sequence[str], tolerated: type[FileProblem]
+) -> tuple[dict[str, Feature], list[str]]:
     if not frame.shape[1]:
-        raise FileProblem("There is only one column, the target; at least one feature is needed.")
+        why = (
+            f"All columns but the target are left out: {listed(ignore)}"
+            if ignore
+            else "There is only one column, the target"
+        )
+        raise FileProblem(f"{why}; at least one feature is needed.")
     features, unusable, problems = {}, [], []
     for name, column in frame.items():
         try:

@@ -13,31 +13,38 @@ import stat
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from supdr.datasets import _arff, _binary, _delimited, _excel
+from supdr.datasets import _arff, _binary, _excel, _text
 from supdr.datasets._facts import ColumnFacts, facts_of
-from supdr.datasets._tables import Table, choose_target, guess_column_task, to_dataset
+from supdr.datasets._tables import TARGET_NAMES, Table, choose_target, guess_column_task, to_dataset
 from supdr.datasets.dataset import TASKS, Dataset
 from supdr.datasets.limits import FileProblem, Limits, reason_of, shown
+from supdr.datasets.proposals import MISSING, Proposal, Rules
 from supdr.engine.optional import PackageMissing, require
+
+if TYPE_CHECKING:
+    import pandas
 
 WORKBOOK = ".xlsx"
 READERS: dict[str, Callable[..., Table]] = {
-    ".csv": _delimited.read_csv,
-    ".tsv": _delimited.read_tsv,
-    ".txt": _delimited.read_csv,
-    ".data": _delimited.read_csv,
-    ".dat": _delimited.read_csv,
+    ".csv": _text.read_csv,
+    ".tsv": _text.read_tsv,
+    ".txt": _text.read_csv,
+    ".data": _text.read_csv,
+    ".dat": _text.read_csv,
     WORKBOOK: _excel.read_excel,
     ".parquet": _binary.read_parquet,
     ".arff": _arff.read_arff,
     ".npz": _binary.read_npz,
     ".libsvm": _binary.read_libsvm,
+    ".tab": _text.read_tsv,
 }
 EXTENSIONS = tuple(READERS)
-TEXTS = (".csv", ".tsv", ".txt", ".data", ".dat", ".arff", ".libsvm")
+SEPARATED = (".csv", ".tsv", ".txt", ".data", ".dat", ".tab")
+TEXTS = (*SEPARATED, ".arff", ".libsvm")
 # How a file begins -> what it holds, and the endings of such files.
 MAGIC = {
     b"PAR1": ("Parquet", (".parquet",)),
@@ -48,6 +55,7 @@ MAGIC = {
 }
 
 PREVIEW_ROWS = 5
+MOST_SHOWN = 200  # characters of a cell
 LONGEST_NAME = 80
 DEFAULT_LIMITS = Limits()
 
@@ -61,20 +69,25 @@ def read_file(
     ignore: Sequence[str] = (),
     groups: Mapping[str, Sequence[str]] | None = None,
     sheet: str | None = None,
+    missing: Sequence[str] = MISSING,
+    accept: Sequence[str] = (),
+    decline: Sequence[str] = (),
     limits: Limits = DEFAULT_LIMITS,
 ) -> Dataset:
     """Read a data file.
 
-    The ending of the name tells the format: .csv, .tsv, .txt, .data, .dat, .xlsx, .parquet, .arff, .npz or .libsvm,
-    each also with .gz. Text separated by commas, semicolons, tabs, bars or spaces may have decimal commas, may lack a
-    header or have a second one with units, and may be UTF-8, UTF-16 or Latin-1. A sheet of a workbook is read as such
-    text. Titles and remarks around the table are left out, and rows without any value. Numbers may have signs and one
-    unit; words that differ in capitals only are read as one. An NPZ file holds one table or several views and the
-    targets `y`. If all features are called `view:feature`, they are grouped into views.
+    The ending of the name tells the format: .csv, .tsv, .tab, .txt, .data, .dat, .xlsx, .parquet, .arff, .npz or
+    .libsvm, each also with .gz. Text is separated by commas, semicolons, tabs, bars or spaces, with or without a
+    header, in UTF-8, UTF-16 or Latin-1; a sheet of a workbook is read as such text. A column of text is numbers if
+    pandas reads every cell as one, dates if every cell is one, else text, and different texts stay different values.
+    What else the cells may mean (units, decimal commas, thousands, limits, spellings, totals) is a `Proposal`, named in
+    the description with the number of cells. It is in force only where it makes no two texts one value and leaves out
+    no row; `accept` and `decline` change that. Parquet, ARFF, NPZ and LIBSVM have types of their own, which are kept.
 
     Numbers stay as they are, dates become days since 1970, yes/no becomes 0/1, text of two levels becomes one 0/1
     column and text of up to 20 levels one 0/1 column per level; other columns are left out. Missing cells become NaN,
-    and a missing target an unlabelled row. The description says what was done.
+    and a missing target an unlabelled row. Classes are called as they are written. All features that are called
+    `view:feature` are grouped into views, and so are the arrays of an NPZ file.
 
     Parameters
     ----------
@@ -95,6 +108,11 @@ def read_file(
         Name of a view -> its columns; those that are in none form a view of their own. Default: by the columns' names.
     sheet : str, optional
         Of a workbook. Default: the first that is not empty.
+    missing : sequence of str
+        Texts that stand for a missing cell in separated text. Default: an empty cell, ?, NA, N/A, NaN, null and what
+        spreadsheets write where a formula failed.
+    accept, decline : sequence of str
+        Keys of proposals, such as "totals" or "limits:x1"; see `Preview.proposals`.
     limits : Limits
         Sizes beyond which the file is refused.
 
@@ -109,7 +127,7 @@ def read_file(
     PackageMissing
         Without pandas, pyarrow (Parquet) or python-calamine (Excel); the message says what to install.
     """
-    look = preview(path_or_bytes, name, sheet=sheet, limits=limits)
+    look = preview(path_or_bytes, name, sheet=sheet, missing=missing, accept=accept, decline=decline, limits=limits)
     return look.read(target=target, task=task, ignore=ignore, groups=groups)
 
 
@@ -139,6 +157,10 @@ class Preview:
         Of a workbook: the names of all its sheets.
     sheet : str
         The one that was read.
+    proposals : tuple of Proposal
+        What the file may mean beyond what is written, in force or not.
+    missing : tuple of str
+        What stands for a missing cell, where the file is text.
     """
 
     name: str
@@ -154,6 +176,13 @@ class Preview:
     limits: Limits = field(repr=False)
     sheets: tuple[str, ...] = ()
     sheet: str = ""
+    proposals: tuple[Proposal, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def target_is_named(self) -> bool:
+        """Whether the format or a usual name says which column is the target, rather than its place."""
+        return self.target == self.table.target or self.target.lower() in TARGET_NAMES
 
     def task_of(self, target: str) -> str:
         """Suggest the task for another target column.
@@ -231,13 +260,16 @@ def preview(
     name: str | None = None,
     *,
     sheet: str | None = None,
+    missing: Sequence[str] = MISSING,
+    accept: Sequence[str] = (),
+    decline: Sequence[str] = (),
     limits: Limits = DEFAULT_LIMITS,
 ) -> Preview:
     """Parse a file and describe its columns; `Preview.read` then makes the data set.
 
     Parameters
     ----------
-    path_or_bytes, name, sheet, limits
+    path_or_bytes, name, sheet, missing, accept, decline, limits
         As in `read_file`.
 
     Returns
@@ -254,17 +286,19 @@ def preview(
     require("Reading a file", "pandas", extra="files")
     data, name = _content(path_or_bytes, name, limits)
     with _plainly(name):
-        table = _parse(data, name, limits, sheet)
+        rules = Rules(accept, decline, missing)
+        table = _parse(data, name, limits, rules, sheet)
+        rules.check()
+        table = replace(table, notes=(*table.notes, *rules.notes()))
         target = choose_target(table, None)
         frame = table.frame
-        head = frame.head(PREVIEW_ROWS).astype(object)
         return Preview(
             name=name,
             format=table.format,
             n_rows=len(frame),
             columns=tuple(str(column) for column in frame.columns),
             facts=tuple(facts_of(column, str(name)) for name, column in frame.items()),
-            rows=tuple(tuple(str(cell) for cell in row) for row in head.where(head.notna(), "").to_numpy()),
+            rows=_first_rows(frame if table.texts is None else table.texts),
             target=target,
             task=guess_column_task(frame[target]),
             notes=table.notes,
@@ -272,7 +306,14 @@ def preview(
             limits=limits,
             sheets=table.sheets,
             sheet=table.sheet,
+            proposals=tuple(rules.proposals),
+            missing=rules.missing if table.texts is not None else (),
         )
+
+
+def _first_rows(frame: pandas.DataFrame) -> tuple[tuple[str, ...], ...]:
+    head = frame.head(PREVIEW_ROWS).astype(object)
+    return tuple(tuple(str(cell)[:MOST_SHOWN] for cell in row) for row in head.where(head.notna(), "").to_numpy())
 
 
 @contextmanager
@@ -321,7 +362,7 @@ def _short(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME // 2]}…{name[-LONGEST_NAME // 2 + 1 :]}"
 
 
-def _parse(data: bytes, name: str, limits: Limits, sheet: str | None) -> Table:
+def _parse(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | None) -> Table:
     if not data:
         raise FileProblem(f"{name} is empty.")
     plain = name
@@ -329,7 +370,7 @@ def _parse(data: bytes, name: str, limits: Limits, sheet: str | None) -> Table:
         plain = name[:-3]
         data = _unpack(data, name, limits)
     ending = Path(plain).suffix.lower()
-    reader = READERS.get(ending)
+    reader: Callable[..., Table] | None = READERS.get(ending)
     if reader is None:
         what = f"ends in {shown(ending)}" if ending else "has no ending"
         raise FileProblem(f"{name} {what}; accepted are {', '.join(EXTENSIONS)}, also with .gz.")
@@ -340,7 +381,9 @@ def _parse(data: bytes, name: str, limits: Limits, sheet: str | None) -> Table:
         limits.check_text(name, data)
     if sheet is not None and ending != WORKBOOK:
         raise FileProblem(f"{name} has no sheets: only a workbook ({WORKBOOK}) does.")
-    return reader(data, name, limits) if sheet is None else reader(data, name, limits, sheet)
+    if ending in SEPARATED and _arff.BEGINNING.match(data):
+        return _arff.read_arff(data, name, limits, rules)  # as KEEL calls it
+    return reader(data, name, limits, rules) if sheet is None else reader(data, name, limits, rules, sheet)
 
 
 def _unpack(data: bytes, name: str, limits: Limits) -> bytes:

@@ -158,7 +158,19 @@ def check_cells(X: NDArray) -> None:
     """Raise ValueError if a row of `X` has no observed cell (all NaN)."""
     empty = np.isnan(X).all(axis=1)
     if empty.any():
-        raise ValueError(f"X has no observed cell in row {int(np.flatnonzero(empty)[0])}")
+        raise ValueError(
+            f"X has no observed cell in row {int(np.flatnonzero(empty)[0])} of {len(X)}: leave such rows out, or fill "
+            "their cells, for example with sklearn.impute.SimpleImputer"
+        )
+
+
+def check_rows_differ(name: str, X: NDArray) -> None:
+    """Raise ValueError if all rows of `X` are alike.
+
+    `name`: of the method that finds no direction then.
+    """
+    if not np.ptp(X, axis=0).any():
+        raise ValueError(f"{name} needs rows that differ; all {len(X)} labelled rows are alike here")
 
 
 def _is_number(value: Any) -> bool:

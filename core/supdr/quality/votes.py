@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array
 
 from supdr.engine.checks import check_choice, check_integer
@@ -14,6 +14,8 @@ from supdr.engine.docstrings import with_entries_of
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
 
 TASKS = ("classification", "regression")
+# Distances and shares that differ by less, relatively, are equal.
+ROUNDING = 1e-10
 
 
 def row_knn_error(
@@ -37,8 +39,10 @@ def row_knn_error(
     Returns
     -------
     array of shape (n,)
-        Classes: 1 where the majority errs, else 0.  Real numbers: the squared error of the mean, in units of their
-        variance.  NaN where a row is unlabelled.
+        Classes: the share of those with most votes that are wrong: 0 or 1, or a fraction where some have equally many.
+        Real numbers: the squared error of the mean, in units of their variance.  NaN where a row is unlabelled.  Rows
+        that are equally far share the last places among the neighbours evenly, so that neither the order of the rows
+        nor the names of the classes matter.
     """
     check_choice("task", task, TASKS)
     check_integer("n_neighbors", n_neighbors)
@@ -58,13 +62,37 @@ def row_knn_error(
     others = len(places) - (voters is None)
     if n_neighbors > others:
         raise ValueError(f"n_neighbors must be at most {others}, the labelled rows that vote; got {n_neighbors}")
-    kind = KNeighborsClassifier if task == "classification" else KNeighborsRegressor
-    votes = kind(n_neighbors=n_neighbors).fit(places, values).predict(queries)
-    if task == "classification":
-        error[labelled] = votes != target
+    classes = np.unique(np.concatenate([values, target])) if task == "classification" else None
+    counted = values[:, None] if classes is None else np.equal.outer(values, classes).astype(float)
+    votes = _votes(places, counted, queries, n_neighbors)
+    if classes is None:
+        error[labelled] = (votes[:, 0] / n_neighbors - target) ** 2 / (np.var(target) or 1.0)
     else:
-        error[labelled] = (votes - target) ** 2 / (np.var(target) or 1.0)
+        most = votes >= votes.max(axis=1, keepdims=True) - ROUNDING
+        right = most[np.arange(len(target)), np.searchsorted(classes, target)]
+        error[labelled] = 1.0 - right / most.sum(axis=1)
     return error
+
+
+def _votes(places: NDArray, values: NDArray, queries: NDArray | None, n_neighbors: int) -> NDArray:
+    """Return the sum of the neighbours' values (n, k); those that are equally far share the last places evenly.
+
+    `queries`: None: the places themselves, none of which is its own neighbour.
+    """
+    others = len(places) - (queries is None)
+    search = NearestNeighbors().fit(places)
+    distances, neighbours = search.kneighbors(queries, min(n_neighbors + 1, others))
+    votes = values[neighbours[:, :n_neighbors]].sum(axis=1)
+    last = distances[:, n_neighbors - 1]
+    rows = places if queries is None else queries
+    for row in np.flatnonzero(distances[:, -1] <= last * (1 + ROUNDING)) if others > n_neighbors else ():
+        far, near = search.radius_neighbors(rows[row : row + 1], last[row] * (1 + ROUNDING))
+        far, near = far[0], near[0]
+        far, near = (far, near) if queries is not None else (far[near != row], near[near != row])
+        level = far >= last[row] * (1 - ROUNDING)
+        share = (n_neighbors - np.sum(~level)) / np.sum(level)
+        votes[row] = values[near[~level]].sum(axis=0) + share * values[near[level]].sum(axis=0)
+    return votes
 
 
 @with_entries_of(row_knn_error)

@@ -13,7 +13,7 @@ from panel.custom import JSComponent
 
 from supdr_viz.ui.feedback import toast
 from supdr_viz.ui.markup import TEXT_CSS
-from supdr_viz.ui.own_files import Script, bundle, sheet
+from supdr_viz.ui.own_files import Script, sheet
 from supdr_viz.ui.panel_workarounds import send_message
 from supdr_viz.views.stage.socket import Connection, StageSocket
 from supdr_viz.views.stage.stage import Stage
@@ -111,7 +111,7 @@ class Slot(JSComponent):
 
     slot = param.String(doc="Names of the stage, of the kind of view, and of the view.")
 
-    _esm = bundle("stage/slot.js")
+    _esm = Script("stage/slot.js")
 
 
 class ChartSlot(Slot):

@@ -3,6 +3,7 @@
 import io
 import re
 from dataclasses import replace
+from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
@@ -13,12 +14,13 @@ from sklearn.impute import SimpleImputer
 from supdr.datasets import preview, read_file
 from supdr.sensitivity.splits import splits_of
 from supdr_viz.controls.upload import likely_target
-from supdr_viz.data.columns import names_from_text, names_to_text, views_from_text, views_to_text
-from supdr_viz.experiment.build import build_dataset, build_estimator
+from supdr_viz.data.columns import names_from_text, names_to_text, reading_options, views_from_text, views_to_text
+from supdr_viz.experiment.build import Unusable, build_dataset, build_estimator, check_columns
 from supdr_viz.experiment.settings import Settings, from_json, to_json
 from supdr_viz.experiment.snippet import to_python
 from supdr_viz.experiment.splitting import filled, split
 from supdr_viz.pages.sensitivity.settings import Axis, SweepSettings, build_sweep
+from supdr_viz.ui import binding
 from tests.bad_input.workbooks import workbook
 from tests.browser.own_tables import FILES, TARGETS
 from tests.viz.visitor import Visitor
@@ -118,7 +120,8 @@ def test_a_text_of_many_values_that_come_again_is_the_target():
         assert roles(visitor)["note"] == "leave out"
 
 
-def test_another_target_leaves_one_target():
+def test_another_target_leaves_one_target(monkeypatch):
+    monkeypatch.setattr(binding, "SOON", 0.0)  # a choice a moment after the file has come is the visitor's here
     with Visitor(OPENING) as visitor:
         upload(visitor, messy())
         visitor.do(lambda: columns(visitor).param.update(roles={**columns(visitor).roles, "a": "target"}))
@@ -241,7 +244,8 @@ def test_a_sweep_fills_cells_as_runs_do():
 
 def test_a_gap_may_be_in_a_test_row_only():
     """Rows that were complete would be whitened, and where a row with a gap lies then nobody can say."""
-    dataset = read_file(FILES["laboratory.csv"](), name="laboratory.csv", ignore=["sample"])
+    limits = ["limits:crp", "limits:il6"]
+    dataset = read_file(FILES["laboratory.csv"](), name="laboratory.csv", ignore=["sample"], accept=limits)
     settings = Settings(data="file", data_options={"name": "laboratory.csv"}, method="LSDR")
     assert np.isnan(split(dataset, settings).X_test).sum() == np.isnan(dataset.X).sum() == 1
     with Visitor(OPENING) as visitor:
@@ -251,6 +255,126 @@ def test_a_gap_may_be_in_a_test_row_only():
     sweep, X, y = build_sweep(SweepSettings(settings, (Axis("reg_u", "log", 0.01, 1.0, 2),), folds=3), dataset)
     assert not [outcome.error for cell in sweep.run(X, y, "in-process") for outcome in cell.outcomes if outcome.error]
     assert "preprocessing='zscore'" in to_python(settings, [], dataset).replace('"', "'")
+
+
+UNITS = "mass,size,rest,kind\n" + "".join(
+    f"{k}.5 kg,{'mM'[k % 2]},{'<' if k % 4 == 0 else ''}{k * 7 % 60},{'ab'[k % 3 > 0]}\n" for k in range(60)
+)
+
+
+def switches(visitor):
+    return {each["key"]: each["accepted"] for each in columns(visitor).proposals if each["key"] != "header"}
+
+
+def switch(visitor, **rules):
+    visitor.do(lambda: columns(visitor).param.update(rules={key.replace("__", ":"): on for key, on in rules.items()}))
+    return visitor.settle()
+
+
+def test_proposals_have_switches_that_are_part_of_the_link_and_of_the_program():
+    with Visitor(OPENING) as visitor:
+        upload(visitor, UNITS, "units.csv")
+        off = dict.fromkeys(["limits:rest", "missing:rest", "spelling:size"], False)
+        assert switches(visitor) == {"numbers:mass": True, **off}
+        assert {each["key"]: each["size"] for each in columns(visitor).proposals}["limits:rest"] == "15 cells"
+        switch(visitor, limits__rest=True)
+        switch(visitor, numbers__mass=False)
+        assert switches(visitor) == {"numbers:mass": False, "limits:rest": True, "spelling:size": False}
+        kinds = {each["name"]: each["kind"] for each in columns(visitor).columns}
+        assert kinds == {"mass": "text", "size": "text", "rest": "number", "kind": "text"}
+        visitor.do(lambda: columns(visitor).param.update(roles={**columns(visitor).roles, "mass": "leave out"}))
+        visitor.press("Use this file").settle()
+        query = visitor.query
+    assert "data.accept=limits:rest&data.decline=numbers:mass" in unquote(query)
+    with Visitor(f"?{query}") as visitor:
+        upload(visitor, UNITS, "units.csv")
+        assert switches(visitor)["limits:rest"] is True
+        assert roles(visitor) == {"mass": "leave out", "kind": "target"}
+        visitor.press("Use this file").settle()
+        assert visitor.query == query
+
+
+def test_a_program_reads_a_file_under_the_rules_that_were_chosen(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "units.csv").write_text(UNITS)
+    rules = {"accept": "limits:rest", "decline": "numbers:mass", "ignore": "mass", "missing": "?,NA"}
+    chosen = Settings(data="file", data_options={"name": "units.csv", **rules}, method="LSDR")
+    program = to_python(chosen, [], read_file("units.csv", **reading_options(chosen.data_options)))
+    options = {"accept": ["limits:rest"], "decline": ["numbers:mass"], "missing": ["", "?", "NA"]}
+    for name, value in options.items():
+        assert f"{name}={value!r}" in program
+    exec(program, {})
+
+
+def test_what_was_chosen_stays_when_a_file_is_read_under_other_rules():
+    with Visitor(OPENING) as visitor:
+        upload(visitor, UNITS, "units.csv").choose("Target", "size").settle()
+        switch(visitor, limits__rest=True)
+        assert visitor.widget("Target").value == "size"
+        switch(visitor, limits__rest=False)
+        assert roles(visitor)["size"] == "target"
+
+
+def test_a_switch_with_which_the_file_cannot_be_read_goes_back():
+    with Visitor(OPENING) as visitor:
+        upload(visitor, UNITS + "Source: my own\n", "units.csv")
+        switch(visitor, footnotes=False)
+        assert visitor.sees("Line 62 has 1 cells, the first line has 4.")
+        assert switches(visitor)["footnotes"] is True
+
+
+def test_what_is_written_for_a_missing_cell_can_be_changed():
+    text = "land,x,kind\n" + "".join(f"{('DE', 'NA')[k % 2]},{k},{'ab'[k % 3 > 0]}\n" for k in range(60))
+    with Visitor(OPENING) as visitor:
+        upload(visitor, text, "lands.csv")
+        assert visitor.sees("Read as missing: 'NA' (30 cells).")
+        visitor.enter("Written for a missing cell", "?").settle()
+        assert {each["name"]: each["missing"] for each in columns(visitor).columns}["land"] == 0
+        visitor.press("Use this file").settle()
+        assert "data.missing=?" in unquote(visitor.query)
+
+
+@pytest.mark.parametrize("method", ["MAC", "SLDR", "KNN", "ClassAtlas"])
+def test_a_method_that_was_chosen_stays_chosen_where_cells_are_missing(method):
+    with Visitor(OPENING.replace("LSDR", method)) as visitor:
+        upload(visitor, messy(gaps=1)).press("Use this file").settle()
+        assert visitor.widget("Method").value == method
+        assert visitor.sees("1 missing cells are filled with the medians of the training rows")
+
+
+def test_where_a_method_cannot_stay_a_sentence_says_so():
+    with Visitor(OPENING.replace("LSDR", "MAC")) as visitor:
+        upload(visitor, messy()).choose("Target", "a").press("Use this file").settle()
+        method = visitor.widget("Method").value
+        assert method != "MAC"
+        assert visitor.sees("MAC predicts classes: ")
+        assert visitor.sees("was chosen in its place; choose another above.")
+
+
+def test_a_target_that_is_called_so_stays_the_target_though_it_is_constant():
+    text = "x,z,class,shade\n" + "".join(f"{k},{k % 5},same,{'ab'[k % 2]}\n" for k in range(60))
+    with Visitor(OPENING) as visitor:
+        upload(visitor, text)
+        assert roles(visitor)["class"] == "target"
+        visitor.press("Use this file").settle()
+        assert visitor.sees("Target 'class' has only one class, 'same'; at least two are needed.")
+
+
+def test_a_list_of_thousands_of_columns_is_not_cut():
+    names = [f"measure {k:04d} of many" for k in range(600)]
+    settings = Settings(data="file", data_options={"name": "wide.csv", "ignore": names_to_text(names)})
+    again, problems = from_json(to_json(settings))
+    assert names_from_text(again.data_options["ignore"]) == names
+    assert not problems
+
+
+def test_rows_without_any_cell_are_named_as_the_file_counts_them():
+    dataset = read_file(messy().encode(), name="mine.csv", ignore=["id", "when", "who", "unit"])
+    X = dataset.X.copy()
+    X[[4, 51]] = np.nan
+    settings = Settings(data="file", data_options={"name": "mine.csv"}, method="NSDR")
+    with pytest.raises(Unusable, match="Rows 5, 52 have no value in any feature, and NSDR places rows by"):
+        check_columns(settings, replace(dataset, X=X))
 
 
 def test_names_with_commas_and_quotes_survive():

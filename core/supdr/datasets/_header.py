@@ -1,0 +1,201 @@
+"""Rows of texts become a table: which of them name the columns, and which columns have no name."""
+
+from __future__ import annotations
+
+import re
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.datasets._cells import Grid, typed
+from supdr.datasets._tables import Table
+from supdr.datasets.limits import FileProblem, listed, shown
+from supdr.datasets.proposals import MISSING, Rules
+
+if TYPE_CHECKING:
+    import pandas
+
+# A first cell that is rather a value than a name: a limit, a sum of money, a date, a unit, what stands for nothing.
+VALUE = re.compile(r"[<>≤≥=(+\-−$€£¥]+ ?\d.*|\d[\d.,:/\- T]*( ?[a-zµ°%/]{1,5})?|[-–—.]+|n\.? ?[ad]\.?", re.IGNORECASE)
+# Of Orange: what its second and third line say of each column.
+KINDS = {
+    **dict.fromkeys(("continuous", "c", "numeric", "n"), ""),
+    **dict.fromkeys(("discrete", "d", "string", "s", "text", "time", "t"), "text"),
+}
+ROLES = {"": "", "class": "target", "meta": "aside", "m": "aside", "ignore": "aside", "i": "aside"}
+
+
+def may_lack_names(top: list[str], body: pandas.DataFrame) -> bool:
+    """Whether a header that is too short is one: the last columns are empty, or the first holds the rows' names."""
+    more = body.iloc[:, len(top) :]
+    hollow = not more.map(str.strip).to_numpy(dtype=bool).any() if more.size <= 10 * len(body) else False
+    return hollow or _has_row_names(top, body)
+
+
+def _has_row_names(top: list[str], body: pandas.DataFrame) -> bool:
+    return body.shape[1] == len(top) + 1 and body[0].is_unique and bool(body.iloc[:, -1].str.strip().any())
+
+
+def headed(
+    top: list[str],
+    body: pandas.DataFrame,
+    name: str,
+    rules: Rules,
+    delimiter: str,
+    format: str,
+    notes: list[str],
+) -> Table:
+    """Make the table of a first record and the ones below it."""
+    import pandas as pd
+
+    lacking = body.shape[1] - len(top)
+    row_names = bool(lacking) and _has_row_names(top, body)
+    top = ["", *top] if row_names else [*top, *[""] * lacking]
+    grid = Grid(body, rules.missing)
+    if not (lacking or _names_columns(top, grid, rules)):
+        grid = Grid(pd.concat([pd.DataFrame([top], dtype=str), body], ignore_index=True), rules.missing)
+        names, target, kinds = [f"x{j + 1}" for j in range(len(top))], None, [""] * len(top)
+        labels = names
+        notes = [*notes, "The file has no header: its columns are called x1, x2, …."]
+    else:
+        if not len(body):
+            raise FileProblem(f"{name} has a header but no rows.")
+        labels = [_bare(top[0].strip()), *(cell.strip() for cell in top[1:])]
+        grid = _without_repeated(labels, grid, rules)
+        labels, kinds, grid = _further_headers(labels, grid, rules)
+        names, numbered = _distinct([cell or f"column {j + 1}" for j, cell in enumerate(labels)])
+        target = next((each for each, kind in zip(names, kinds) if kind.startswith("target")), None)
+        notes = [*notes, *numbered]
+    grid = _without_empty_rows(grid, rules)
+    frame, texts = typed(grid, names, [kind.endswith("text") for kind in kinds], rules, delimiter)
+    aside = _nameless(frame, labels, rules, row_names)
+    marked = [each for each, kind in zip(names, kinds) if kind.startswith("aside")]
+    if marked and rules.propose("aside", "Left out, as the file says", len(marked), "columns", default=True):
+        aside += marked
+    frame, texts = frame.drop(columns=aside), texts.drop(columns=aside)
+    return Table(frame, format=format, target=target, notes=tuple(notes), texts=texts)
+
+
+def _bare(name: str) -> str:
+    """Take a remark's mark away from the first name, unless it is all of it."""
+    return name.lstrip("#").lstrip() or name
+
+
+def _names_columns(top: list[str], grid: Grid, rules: Rules) -> bool:
+    """Tell a header by words above numbers, by text that does not occur below it, or by counting from 0.
+
+    A fraction above numbers speaks against it, unless such numbers grow from column to column, as wavelengths do.
+    """
+    cells = [cell.strip() for cell in top]
+    counted = [cell for cell in cells if cell]
+    if len(counted) > 2 and counted == [str(j) for j in range(len(counted))]:
+        return True  # what pandas writes for columns without names
+    first = Grid.of_row(cells, rules.missing)
+    words = [j for j, cell in enumerate(cells) if not first.settled[0, j] and not VALUE.fullmatch(cell)]
+    below = grid.settled[~grid.equal_to(cells)]
+    numbers = below.all(axis=0) & ~grid.missing.all(axis=0)
+    above = first.values[0][numbers & first.settled[0] & ~first.missing[0]]
+    grows = len(above) > 2 and bool((np.diff(above) > 0).all())
+    fractions = bool((above != np.floor(above)).any()) and not grows
+    # Numbers with units, or days, that stand above all columns are names.
+    every = numbers.sum() > 2 and all(cells[j][:1].isdigit() for j in np.flatnonzero(numbers))
+    every = every and not first.settled[0, numbers].any()
+    if every or (any(numbers[j] for j in words) and not fractions):
+        header = True
+    else:
+        again = any(grid.texts[j].eq(cells[j]).any() for j in words)
+        levels = any(not grid.texts[j].is_unique for j in words)
+        header = bool(words) and not again and (levels or not len(above))
+        if len(grid.texts):
+            header = rules.propose("header", "The first line names the columns", 1, "lines", default=header)
+    return header
+
+
+def _without_repeated(names: list[str], grid: Grid, rules: Rules) -> Grid:
+    """Leave out rows that repeat the header, as where files were joined."""
+    again = grid.equal_to(names)
+    text = "Left out, the header in the middle of the table"
+    if again.any() and rules.propose("repeated header", text, int(again.sum()), "rows", default=True):
+        return grid.rows(~again)
+    return grid
+
+
+def _further_headers(names: list[str], grid: Grid, rules: Rules) -> tuple[list[str], list[str], Grid]:
+    """Take the second and third line of Orange for what they are, or propose a second line of names or units."""
+    kinds = [""] * len(names)
+    if len(grid) > 2:
+        second, third = (grid.texts.iloc[k].str.strip().tolist() for k in (0, 1))
+        if all(kind.lower() in KINDS for kind in second) and all(role.lower() in ROLES for role in third):
+            text = "Left out, the types and roles below the names"
+            if rules.propose("types", text, 2, "lines", default=True):
+                kinds = [ROLES[role.lower()] + KINDS[kind.lower()] for kind, role in zip(second, third)]
+                return names, kinds, grid.rows(np.arange(len(grid)) > 1)
+    more = _second_names(names, grid)
+    if more and rules.propose(
+        "second header", "The first two rows name the columns", 1, "rows", example=", ".join(more)
+    ):
+        names = [f"{name} ({also})" if name and also else name or also for name, also in zip_longest(names, more)]
+        return names, kinds, grid.rows(np.arange(len(grid)) > 0)
+    return names, kinds, grid
+
+
+def _second_names(names: list[str], grid: Grid) -> list[str]:
+    """Return the cells of the first row if they are words above numbers, and it has no other cells."""
+    if len(grid) < 4:
+        return []
+    numbers = grid.settled[1:].all(axis=0) & ~grid.missing[1:].all(axis=0)
+    cells = grid.texts.iloc[0].str.strip().tolist()
+    words = numbers & ~grid.settled[0]
+    filled = [cell not in MISSING and cell != name for cell, name in zip(cells, names)]
+    fits = words.sum() > numbers.sum() / 2 and not (np.array(filled) & ~words).any()
+    return cells if fits else []
+
+
+def _without_empty_rows(grid: Grid, rules: Rules) -> Grid:
+    """Leave out rows of nothing but delimiters."""
+    empty = np.ones(len(grid), dtype=bool)
+    for j in grid.texts:
+        empty[empty] = grid.texts.loc[empty, j].str.strip().eq("").to_numpy(dtype=bool)
+    count = int(empty.sum())
+    if 0 < count < len(grid) and rules.propose(
+        "empty rows", "Left out, without any value", count, "rows", default=True
+    ):
+        return grid.rows(~empty)
+    return grid
+
+
+def _distinct(names: list[str]) -> tuple[list[str], list[str]]:
+    """Put a number to names that occur again, and a note about it."""
+    made: list[str] = []
+    again = []
+    taken = set(names)
+    for name in names:
+        new, number = name, 2
+        while new in made or (new != name and new in taken):
+            new, number = f"{name} ({number})", number + 1
+        made.append(new)
+        if new != name and name not in again:
+            again.append(name)
+    return made, [f"Names that occur twice are numbered: {', '.join(map(shown, again))}."] if again else []
+
+
+def _nameless(frame: pandas.DataFrame, labels: list[str], rules: Rules, row_names: bool) -> list[str]:
+    """Return the columns to leave out: without a name, and empty, counting rows, or holding the rows' names."""
+    useless = []
+    for j in (j for j, cell in enumerate(labels) if not cell):
+        column = frame.iloc[:, j]
+        counts = column.dtype.kind == "f" and _counts(column.to_numpy(dtype=np.float64))
+        if column.isna().all() or counts or (row_names and j == 0):
+            useless.append(str(frame.columns[j]))
+    text = "Left out, without a name and empty, counting rows or naming them"
+    if not useless or not rules.propose(
+        "no name", text, len(useless), "columns", example=listed(useless), default=True
+    ):
+        return []
+    return useless
+
+
+def _counts(values: NDArray) -> bool:
+    return bool(np.array_equal(values - values[0], np.arange(len(values))))

@@ -1,0 +1,303 @@
+"""Text with one record per line: its encoding, what separates its cells, where its table begins and ends."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from supdr.datasets._header import headed, may_lack_names
+from supdr.datasets._tables import Table
+from supdr.datasets.limits import FileProblem, Limits
+from supdr.datasets.proposals import MISSING, Rules
+
+if TYPE_CHECKING:
+    import pandas
+
+DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
+# Lines above the header that are taken for titles, and lines below the table for footnotes.
+MOST_TITLES = 20
+REMARK = "#"
+SEPARATOR_LINE = re.compile(r"sep=([\t;,|])\n")  # for Excel, above the table
+# How the last rows begin that sum up those above.
+TOTALS = ("total", "totals", "grand total", "sum", "mean", "average", "summe", "gesamt", "mittelwert")
+NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+SPACES = re.compile(r'(?<!\S)("(?:[^"\n]|"")*")(?!\S)|[ \t]+')
+OF_A_KIND = re.compile(r'(?<!\S)(?:"[^"\n]*"|[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?|NA)(?!\S)')
+# A cell of several numbers between which there are spaces.
+NUMBERS_IN_A_CELL = re.compile(rf"(?m)(?:^|[\t,;|]) *{NUMBER}(?: +{NUMBER})+ *(?=[\t,;|]|$)")
+
+
+@dataclass
+class Records:
+    """Where the records of a text are: their first lines, the lines behind them, their widths, and the outermost."""
+
+    lines: list[str]
+    starts: list[int]
+    ends: list[int]
+    widths: list[int]
+    head: list[list[str]]
+    tail: list[list[str]]
+
+    @property
+    def usual(self) -> int:
+        """The width that most records have."""
+        return Counter(self.widths).most_common(1)[0][0]
+
+    def text(self, first: int, end: int) -> str:
+        """Return records as text, without blank lines."""
+        spans = zip(self.starts[first:end], self.ends[first:end])
+        return "".join(f"{line}\n" for start, stop in spans for line in self.lines[start:stop])
+
+
+def read_csv(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
+    """Read text separated by commas, semicolons, tabs, bars or spaces; by which is found out."""
+    return _read(data, name, limits, rules, "")
+
+
+def read_tsv(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
+    """Read text separated by tabs."""
+    return _read(data, name, limits, rules, "\t")
+
+
+def _read(data: bytes, name: str, limits: Limits, rules: Rules, delimiter: str) -> Table:
+    text, notes = decode(data, name)
+    marked = SEPARATOR_LINE.match(text)
+    if marked:
+        # an empty line in its place keeps the numbers of the others
+        text, delimiter = text[marked.end() - 1 :], delimiter or marked[1]
+    delimiter = delimiter or _delimiter_of(text)
+    spaced = _spaced(text, delimiter)
+    if spaced:
+        return read_text(spaced, name, limits, rules, "\t", notes, "text separated by spaces")
+    return read_text(text, name, limits, rules, delimiter or ",", notes)
+
+
+def read_text(
+    text: str, name: str, limits: Limits, rules: Rules, delimiter: str, notes: list[str], format: str = ""
+) -> Table:
+    """Read separated text; `notes` are sentences that come first, `format` says how it is separated."""
+    records = _records_of(text, name, limits, delimiter)
+    first = _first_record(records, rules)
+    end = _last_record(records, rules)
+    width = _width(records, first, end)
+    if width == 1:
+        separators = DELIMITERS[delimiter] if name.lower().endswith(".tsv") else "commas, semicolons or tabs"
+        raise FileProblem(f"{name} has only one column; separate the target and the features by {separators}.")
+    limits.check_shape(name, max(0, end - first - 1), width)
+    top = next(cells for _, _, cells in split(records.text(first, first + 1), delimiter))
+    frame = parse(records.text(first + 1, end), width, delimiter)
+    if len(frame) != end - first - 1:
+        raise FileProblem(f"{name} could not be split into rows: check its quotation marks and line ends.")
+    format = format or f"text separated by {DELIMITERS[delimiter]}"
+    if len(top) < width and not may_lack_names(top, frame):
+        line = records.starts[first + 1] + 1
+        raise FileProblem(f"Line {line} has {width} cells, the first line has {len(top)}.")
+    return headed(top, frame, name, rules, delimiter, format, notes)
+
+
+def decode(data: bytes, name: str) -> tuple[str, list[str]]:
+    """Turn bytes into text with plain line ends: UTF-8, UTF-16, otherwise Latin-1 and a note that says where.
+
+    What Windows calls Latin-1 has the euro and quotation marks beside.  Single bytes that are not UTF-8 in a text that
+    is are read as Latin-1 by themselves.
+    """
+    notes = []
+    encoding = "utf-8-sig"
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    elif data[:200].count(0) >= len(data[:200]) // 3 > 0:
+        # plain text in UTF-16 without a mark has a zero in every other byte
+        encoding = "utf-16-le" if data[1:2] == b"\0" else "utf-16-be"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        if encoding != "utf-8-sig":
+            raise FileProblem(f"{name} is not valid {encoding.upper()} text; save it as UTF-8.") from None
+        line = 1 + max(data.count(mark, 0, error.start) for mark in (b"\n", b"\r"))
+        text, what = _latin_1(data)
+        notes.append(f"{what} read as Latin-1, the first in line {line:,}.")
+    if "\0" in text:
+        raise FileProblem(f"{name} is not a text file: it contains zero bytes.")
+    return text.replace("\r\n", "\n").replace("\r", "\n"), notes
+
+
+def _latin_1(data: bytes) -> tuple[str, str]:
+    """Decode what is not UTF-8, as a whole or, where more of it is UTF-8, the bytes that are not; and say what."""
+    text = data.decode("utf-8-sig", "surrogateescape")
+    wrong = re.findall("[\udc80-\udcff]", text)
+    if len(re.findall("[\u0080-\ud7ff\ue000-\U0010ffff]", text)) > len(wrong):
+        text = re.sub("[\udc80-\udcff]", lambda byte: _letter(ord(byte[0]) - 0xDC00), text)
+        return text, f"The file is UTF-8 but for {len(wrong):,} bytes, which were"
+    try:
+        return data.decode("cp1252"), "The file is not UTF-8; it was"
+    except UnicodeDecodeError:
+        return data.decode("latin-1"), "The file is not UTF-8; it was"
+
+
+def _letter(code: int) -> str:
+    return bytes([code]).decode("cp1252", "ignore") or chr(code)
+
+
+def split(text: str, delimiter: str, strict: bool = True) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield (first line, line behind, cells) of every record that is not blank; a record may span lines in quotes."""
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True, strict=strict)
+    while True:
+        line = reader.line_num
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            if "field larger" in str(error):
+                message = f"Line {line + 1} has a cell that is too long, or a quotation mark is open."
+                raise FileProblem(message) from None
+            raise FileProblem(f"Line {line + 1} has a misplaced or open quotation mark.") from None
+        if cells is None:
+            return
+        if len(cells) > 1 or (cells and cells[0]):
+            yield line, reader.line_num, cells
+
+
+def parse(text: str, width: int, delimiter: str) -> pandas.DataFrame:
+    """Let pandas split checked text: a table of texts, the columns of which are 0, 1, …."""
+    import pandas as pd
+
+    return pd.read_csv(
+        io.StringIO(text or "\n"),
+        sep=delimiter,
+        header=None,
+        names=range(width),
+        index_col=False,
+        dtype=str,
+        na_filter=False,
+        # Spaces in front of a cell are the cell's, unless a quotation mark is behind them.
+        skipinitialspace=f'{delimiter} "' in text or text.startswith(' "') or '\n "' in text,
+        low_memory=False,
+    )
+
+
+def _delimiter_of(text: str) -> str:
+    """Choose the delimiter that splits most records into the same number (> 1) of cells; empty if none does."""
+    best, best_share = "", 0.0
+    for delimiter in (mark for mark in DELIMITERS if mark in text):
+        try:
+            widths = Counter(len(cells) for _, _, cells in split(text, delimiter, strict=False))
+        except FileProblem:
+            continue
+        width, count = widths.most_common(1)[0] if widths else (1, 0)
+        share = count / widths.total() if width > 1 else 0.0
+        if share > best_share:
+            best, best_share = delimiter, share
+    return best
+
+
+def _spaced(text: str, delimiter: str) -> str:
+    """Return text whose cells spaces separate with tabs in their place; empty: they do not.
+
+    Such lines have as many cells each, but for a header that lacks the rows' names, and most cells are numbers or in
+    quotation marks.  What another delimiter splits as well must have several numbers in a cell.
+    """
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) < 2 or (delimiter and len(NUMBERS_IN_A_CELL.findall(text)) < len(lines) - 1):
+        return ""
+    made = SPACES.sub(lambda found: found[1] or "\t", re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text))
+    first, *rest = (len(cells) for _, _, cells in split(made, "\t", strict=False))
+    alike = len(set(rest)) == 1 and rest[0] > 1 and first in (rest[0], rest[0] - 1)
+    return made if alike and 2 * len(OF_A_KIND.findall(text)) > sum(rest) else ""
+
+
+def _records_of(text: str, name: str, limits: Limits, delimiter: str) -> Records:
+    found = Records(text.split("\n"), [], [], [], [], [])
+    for start, end, cells in split(text, delimiter):
+        found.starts.append(start)
+        found.ends.append(end)
+        found.widths.append(len(cells))
+        if len(found.head) <= MOST_TITLES:
+            found.head.append(cells)
+        found.tail = [*found.tail[-MOST_TITLES:], cells]
+        if len(found.starts) == 1:
+            limits.check_shape(name, 1, len(cells))
+        elif len(found.starts) > limits.max_rows + 1 + 2 * MOST_TITLES:
+            raise FileProblem(f"{name} has more than {limits.max_rows:,} rows, which is the most that is read.")
+    if not found.starts:
+        raise FileProblem(f"{name} is empty.")
+    return found
+
+
+def _first_record(records: Records, rules: Rules) -> int:
+    """Return the number of the record with which the table begins, below its titles and remarks.
+
+    Titles are records of one cell above wider ones, or of at most half as many cells as most have: words may hold the
+    delimiter, too.  Where there are remarks, these are the titles.
+    """
+    head, usual = records.head, records.usual
+    first = next((k for k, cells in enumerate(head) if not cells[0].startswith(REMARK)), 0)
+    if first and len(head[first - 1]) == usual and _is_row(head[first], head[first + 1 :]):
+        first -= 1
+    if not first:
+        first = next((k for k, cells in enumerate(head) if not _is_title(cells, usual)), 0)
+    if not first:
+        return 0
+    titles = " / ".join(cell.strip() for cells in head[:first] for cell in cells if cell.strip())
+    return first * rules.propose("titles", "Left out above the header", first, "lines", example=titles, default=True)
+
+
+def _is_title(cells: list[str], usual: int) -> bool:
+    return 2 * len(cells) <= usual or (len(cells) != 2 and not any(cell.strip() for cell in cells[1:]))
+
+
+def _is_row(cells: list[str], below: list[list[str]]) -> bool:
+    """Whether a record is a row rather than a header: it holds a number, or a text that comes again in its column."""
+    return any(
+        re.fullmatch(NUMBER, cell.strip()) or any(j < len(row) and row[j] == cell for row in below)
+        for j, cell in enumerate(cells)
+    )
+
+
+def _last_record(records: Records, rules: Rules) -> int:
+    """Return the number of the record behind the table: below are lines of words, and rows that sum up those above."""
+    usual, end = records.usual, len(records.starts)
+    if usual <= 2 or end <= 3:
+        return end
+    tail = [[cell.strip() for cell in cells] for cells in reversed(records.tail[: end - 2])]
+    below = [next((k for k, cells in enumerate(tail) if not test(cells, usual)), len(tail)) for test in BELOW]
+    lines = [" ".join(filter(None, cells)) for cells in tail]
+    notes = [" / ".join(filter(None, reversed(lines[:count]))) for count in below]
+    if below[0]:
+        text = "Left out below the table"
+        below[0] *= rules.propose("footnotes", text, below[0], "lines", example=notes[0], default=True)
+    if below[1] > below[0] and notes[1]:
+        text = "Left out at the end, as totals and remarks"
+        below[1] *= rules.propose("totals", text, below[1] - below[0], "rows", example=notes[1])
+    else:
+        below[1] = 0
+    return end - max(below)
+
+
+def _is_footnote(cells: list[str], usual: int) -> bool:
+    """Whether a line is too short to be a row, and holds words."""
+    return 2 * len(cells) <= usual and bool(cells[0]) and not re.fullmatch(NUMBER, cells[0])
+
+
+def _is_total(cells: list[str], usual: int) -> bool:
+    """Whether a row may stand below the table: a total, or words alone in its first cell; or no row at all."""
+    alone = not any(cells[1:]) and not re.fullmatch(NUMBER, cells[0]) and cells[0] not in MISSING[1:]
+    return _is_footnote(cells, usual) or cells[0].casefold() in TOTALS or alone
+
+
+BELOW = (_is_footnote, _is_total)
+
+
+def _width(records: Records, first: int, end: int) -> int:
+    """Return the width of the table, after a check that all rows have it; the header may lack cells."""
+    widths = records.widths[first:end]
+    width = max(widths) if len(set(widths[1:])) == 1 else widths[0]
+    for number, each in enumerate(widths[1:], first + 1):
+        if each != width:
+            line = records.starts[number] + 1
+            raise FileProblem(f"Line {line} has {each} cells, the first line has {widths[0]}.")
+    return width

@@ -1,0 +1,125 @@
+"""Readings beyond what is written in a file: each with its count, and a switch to accept or decline it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from supdr.datasets.limits import FileProblem, listed, shown
+
+# What stands for a missing cell in text. "None" is not among them: it may well be the name of a class.
+MISSING = (
+    *("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"),
+    *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),  # of a formula that failed
+)
+
+
+def sized(count: int, things: str) -> str:
+    """Write a number of things, such as "1 cell"."""
+    return f"{count:,} {things if count != 1 else things.removesuffix('s')}"
+
+
+class UnknownProposal(FileProblem):
+    """Something was decided about proposals that the reader of a file did not make; `keys`: about which."""
+
+    def __init__(self, keys: list[str], there: list[str]) -> None:
+        made = f"there are {listed(there)}" if there else "there are none"
+        super().__init__(f"There is no proposal {shown(keys[0])} for this file; {made}.")
+        self.keys = keys
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What a file may mean beyond what is written in it.
+
+    It is accepted from the start only where no two texts become one value, and nothing inside the table is left out
+    but a few stray cells of a column of numbers.
+
+    Attributes
+    ----------
+    key : str
+        What `accept` and `decline` of `read_file` call it: the rule, and ":column" for one column.
+    text : str
+        What is done where it is accepted.
+    column : str
+        Name of the column; empty: the whole table.
+    count, things : int, str
+        How many cells, rows, lines or columns it touches.
+    example : str
+        A cell and what becomes of it.
+    accepted : bool
+        Whether it is in force.
+    default : bool
+        Whether it is where nothing was decided.
+    """
+
+    key: str
+    text: str
+    column: str
+    count: int
+    things: str
+    example: str
+    accepted: bool
+    default: bool
+
+    @property
+    def size(self) -> str:
+        """How much it touches, such as "3 cells"."""
+        return sized(self.count, self.things)
+
+
+class Rules:
+    """The proposals for one file, in the order in which its reader makes them, and what was decided about each."""
+
+    def __init__(
+        self, accept: Sequence[str] = (), decline: Sequence[str] = (), missing: Sequence[str] = MISSING
+    ) -> None:
+        both = sorted(set(accept) & set(decline))
+        if both:
+            raise FileProblem(f"A proposal is either accepted or declined; in both: {listed(both)}.")
+        self._decided = {**dict.fromkeys(accept, True), **dict.fromkeys(decline, False)}
+        self.missing = tuple(missing)
+        self.markers: dict[str, int] = {}  # text that stands for a missing cell -> how many cells hold it
+        self.proposals: list[Proposal] = []
+
+    def propose(
+        self,
+        rule: str,
+        text: str,
+        count: int,
+        things: str = "cells",
+        *,
+        column: str = "",
+        example: str = "",
+        default: bool = False,
+    ) -> bool:
+        """Add a proposal and tell whether it is in force; `default`: whether it is where nothing was decided."""
+        key = f"{rule}:{column}" if column else rule
+        accepted = self._decided.get(key, default)
+        self.proposals.append(Proposal(key, text, column, count, things, example, accepted, default))
+        return accepted
+
+    def check(self) -> None:
+        """Raise UnknownProposal if something was decided about a proposal that was not made."""
+        there = [each.key for each in self.proposals]
+        unknown = [key for key in self._decided if key not in there]
+        if unknown:
+            raise UnknownProposal(unknown, there)
+
+    def notes(self) -> list[str]:
+        """Say what is done and what is proposed, in a sentence for each rule."""
+        rules: dict[tuple[bool, str, str], list[Proposal]] = {}
+        for each in self.proposals:
+            if each.key == "header" and each.accepted:
+                continue  # as most files have one
+            rules.setdefault((not each.accepted, each.text, each.things), []).append(each)
+        sentences = []
+        if self.markers:
+            found = listed(f"{shown(marker)} ({sized(count, 'cells')})" for marker, count in self.markers.items())
+            sentences.append(f"Read as missing: {found}.")
+        for (proposed, text, things), alike in sorted(rules.items(), key=lambda item: item[0][0]):
+            names = listed([shown(each.column) + (f" ({each.example})" if each.example else "") for each in alike])
+            about = f": {names}" if alike[0].column else f": {shown(alike[0].example)}" if alike[0].example else ""
+            words = f"{text}, {sized(sum(each.count for each in alike), things)}{about}."
+            sentences.append(f"Proposed, not done: {words[0].lower()}{words[1:]}" if proposed else words)
+        return sentences

@@ -1,0 +1,408 @@
+"""What is written is what is read: without a note and a switch no two texts become one and nothing is left out."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from supdr.datasets import FileProblem, preview, read_file
+from tests.bad_input.files import npz_bytes
+from tests.bad_input.workbooks import workbook
+
+ROWS = 24
+CLASSES = ["ab"[k % 2] for k in range(ROWS)]
+
+
+def table(delimiter=",", **columns):
+    """Write columns, whose cells take turns, and the classes a and b."""
+    columns = {name: [cells[k % len(cells)] for k in range(ROWS)] for name, cells in columns.items()}
+    rows = [[f'"{cell}"' for cell in row] for row in zip(*columns.values(), CLASSES)]
+    return "\n".join(map(delimiter.join, [[*columns, "kind"], *rows])) + "\n"
+
+
+def look_at(text, name="t.csv", **options):
+    return preview(text.encode(), name, **options)
+
+
+def column(text, name, **options):
+    look = look_at(text, **options)
+    return look.table.frame[name], " ".join(look.notes)
+
+
+def parquet_of(**columns):
+    buffer = io.BytesIO()
+    parquet.write_table(pa.table(columns), buffer)
+    return buffer.getvalue()
+
+
+# --- different texts stay different values ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("<=50K", ">50K"),
+        ("50K", "50M", "900"),
+        ("<5", ">5", "5"),
+        ("1,000", "1000", "2000"),
+        ("007", "07", "7"),
+        ("01067", "1067"),
+        ("12345678901234567890", "12345678901234567891"),
+        ("m", "M"),
+        ("AA", "Aa", "aa"),
+        ("5 kg", "5 lb"),
+        ("$5", "5"),
+        ("on", "on "),
+    ],
+)
+def test_different_texts_are_different_values(texts):
+    look = look_at(table(x=texts))
+    assert look.table.frame["x"].nunique() == len(texts)
+    as_target = look.read(target="x", task="classification")
+    assert set(as_target.target_names) == set(texts)
+
+
+@pytest.mark.parametrize(("texts", "values"), [(("(1.5)", "2"), (-1.5, 2)), (("(-1.5)", "2.5"), (-1.5, 2.5))])
+def test_a_sign_is_never_dropped(texts, values):
+    cells, notes = column(table(x=texts), "x")
+    assert tuple(cells[:2]) == values
+    assert "Read as numbers without signs and marks, 12 cells: 'x'" in notes
+    cells, _ = column(table(x=texts), "x", decline=["numbers:x"])
+    assert set(cells) == set(texts)
+
+
+def test_a_class_is_called_as_it_is_written():
+    for texts in (("1.0", "2.0"), ("01", "02"), ("1", "1.0"), ("1e1", "2")):
+        look = look_at(table(code=texts))
+        assert set(look.read(target="code", task="classification").target_names) == set(texts)
+
+
+def test_a_comma_in_front_of_three_digits_is_no_thousand_where_a_zero_is_before_it():
+    codes = ("01067", "1067", "007", "07")
+    text = '"x","code"\n' + "".join(f'"0,{190 + k}","{codes[k % 4]}"\n' for k in range(ROWS))
+    look = look_at(text)
+    np.testing.assert_allclose(look.table.frame["x"], 0.19 + np.arange(ROWS) / 1000)
+    assert look.read(target="code").target_names == ("007", "07", "01067", "1067")
+
+
+# --- nothing is left out in silence -----------------------------------------------------------------------------------
+
+
+def test_names_that_sound_like_totals_are_rows():
+    head = [f"north,{k},{'ab'[k % 2]}" for k in range(30)]
+    tail = [f"{('mean', 'total', 'average')[k % 3]},{k},{'ab'[k % 2]}" for k in range(12)]
+    text = "\n".join(["statistic,x,kind", *head, *tail]) + "\n"
+    look = look_at(text)
+    assert look.n_rows == 42
+    assert "left out at the end, as totals and remarks, 12 rows" in " ".join(look.notes)
+    assert look_at(text, accept=["totals"]).n_rows == 30
+
+
+def test_merged_cells_of_a_sheet_have_the_value_of_their_first_one():
+    rows = [["site", "x", "kind"]]
+    rows += [[("north" if k == 0 else "south" if k == 12 else None), k, "ab"[k % 2]] for k in range(ROWS)]
+    merged = '<mergeCells count="2"><mergeCell ref="A2:A13"/><mergeCell ref="A14:A25"/></mergeCells>'
+    book = workbook(one=rows, closing=merged)
+    look = preview(book, "t.xlsx")
+    assert look.table.frame["site"].tolist() == ["north"] * 12 + ["south"] * 12
+    assert "Merged cells have the value of their first one, 22 cells." in look.notes
+    assert preview(book, "t.xlsx", decline=["merged"]).table.frame["site"].isna().sum() == 22
+
+
+def test_merged_cells_beyond_the_table_take_no_time():
+    far = '<mergeCells><mergeCell ref="A2:A1048576"/><mergeCell ref="XFD1:XFD1048576"/></mergeCells>'
+    assert preview(workbook(one=[["x", "kind"], [1, "a"], [2, "b"]], closing=far), "t.xlsx").n_rows == 2
+    many = "<mergeCells>" + '<mergeCell ref="A1:A3"/>' * 9 + "</mergeCells>"
+    with pytest.raises(FileProblem, match="merged cells that overlap"):
+        preview(workbook(one=[["x", "kind"], [1, "a"], [2, "b"]], closing=many), "t.xlsx")
+
+
+def test_every_proposal_in_force_can_be_declined():
+    text = (
+        "Title\n,x,kind,\n" + "".join(f"{k},{k + 0.5} kg,{'ab'[k % 2]},\n" for k in range(ROWS)) + ",,,\nSource: me\n"
+    )
+    look = look_at(text)
+    in_force = [each.key for each in look.proposals if each.accepted]
+    assert {"titles", "footnotes", "empty rows", "no name", "numbers:x"} <= set(in_force)
+    assert look.columns == ("x", "kind")
+    for key in {"empty rows", "no name", "numbers:x"}:
+        changed = look_at(text, decline=[key])
+        assert next(each for each in changed.proposals if each.key == key).accepted is False
+    assert look_at(text, decline=["empty rows"]).n_rows == ROWS + 1
+    assert look_at(text, decline=["no name"]).columns == ("column 1", "x", "kind", "column 4")
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"accept": ["wings"]}, "no proposal 'wings' for this file; there are none"),
+        ({"decline": ["numbers:z"]}, "no proposal 'numbers:z'"),
+        ({"accept": ["totals"], "decline": ["totals"]}, "either accepted or declined; in both: totals"),
+    ],
+)
+def test_what_was_not_proposed_is_named(choice, message):
+    with pytest.raises(FileProblem, match=message):
+        look_at("x,kind\n1,a\n2,b\n", **choice)
+
+
+# --- the whole file decides -------------------------------------------------------------------------------------------
+
+
+def test_a_decimal_comma_may_come_late():
+    rows = [f"{k};{k % 7};{'ab'[k % 2]}" for k in range(230)] + [f"{k},125;{k},5;{'ab'[k % 2]}" for k in range(20)]
+    look = look_at("\n".join(["x;y;kind", *rows]) + "\n")
+    np.testing.assert_array_equal(look.table.frame["x"][230:], np.arange(20) + 0.125)
+    np.testing.assert_array_equal(look.table.frame["y"][230:], np.arange(20) + 0.5)
+    assert "Numbers have decimal commas, 40 cells" in " ".join(look.notes)
+
+
+def test_a_text_may_come_late():
+    rows = [f"{k},{'ab'[k % 2]}" for k in range(900)] + ["late,a"]
+    cells, notes = column("\n".join(["x,kind", *rows]) + "\n", "x")
+    assert np.flatnonzero(cells.isna()).tolist() == [900]
+    assert "Read as missing, 1 cell: 'x' (late)." in notes
+
+
+def test_a_byte_that_is_not_utf_8_may_come_late():
+    rows = "".join(f"{k},M{'ü' if k % 2 else 'ö'}ller\n" for k in range(300)).encode() + "300,Bär\n".encode("latin-1")
+    look = preview(b"x,name\n" + rows, "t.csv")
+    assert set(look.read(target="name").target_names) == {"Müller", "Möller", "Bär"}
+    assert "The file is UTF-8 but for 1 bytes, which were read as Latin-1, the first in line 302." in look.notes
+
+
+def test_marks_between_thousands_and_decimals_that_contradict_each_other_stay_text():
+    text = table(";", x=[f"{k},5" for k in range(ROWS)], y=[f"{k + 1}.25" for k in range(ROWS)], z=["1,250", "2,250"])
+    look = look_at(text)
+    kinds = {each.name: each.kind for each in look.facts}
+    assert kinds == {"x": "number", "y": "number", "z": "text", "kind": "text"}
+    np.testing.assert_array_equal(look.table.frame["y"], np.arange(ROWS) + 1.25)
+    assert "numbers:z" in {each.key for each in look.proposals if not each.accepted}
+
+
+def test_points_that_may_be_thousands_are_proposed_where_others_are_decimal_commas():
+    text = table(";", price=[f"{k},5" for k in range(ROWS)], people=[f"{k + 1}.250" for k in range(ROWS)])
+    np.testing.assert_array_equal(column(text, "people")[0], np.arange(ROWS) + 1.25)
+    np.testing.assert_array_equal(column(text, "people", accept=["thousands:people"])[0], 1000 * np.arange(ROWS) + 1250)
+
+
+# --- types that a file has already ------------------------------------------------------------------------------------
+
+
+def test_names_and_index_of_parquet():
+    buffer = io.BytesIO()
+    pd.DataFrame(np.eye(4), columns=range(4)).to_parquet(buffer)
+    assert preview(buffer.getvalue(), "t.parquet").columns == ("0", "1", "2", "3")
+    buffer = io.BytesIO()
+    frame = pd.DataFrame({"x1": range(4), "x2": range(4)}, index=pd.Index(["a", "b"] * 2, name="species"))
+    frame.to_parquet(buffer)
+    assert read_file(buffer.getvalue(), name="t.parquet").target_names == ("a", "b")
+
+
+def test_types_of_arrow():
+    data = parquet_of(
+        day=pa.array([0, 19723, 2932896, -329893], pa.int32()).cast(pa.date32()),
+        price=pa.array([1, 2, None, 4]).cast(pa.decimal128(24, 2)),
+        flag=pa.array([True, None, False, True]),
+        half=pa.array(np.array([0.5, 1, 2, 3], np.float16)),
+        v=pa.array([[1.0, 2.0], None, [3.0, 4.0], [5.0, 6.0]], pa.list_(pa.float32(), 2)),
+        w=pa.array([[1], [2], [3], [4]], pa.list_(pa.int64())),
+        code=pa.array(["007", "07", "007", "07"]),
+        kind=pa.array(["b", "a", "b", "a"]).dictionary_encode(),
+    )
+    look = preview(data, "t.parquet")
+    assert look.columns == ("day", "price", "flag", "half", "v:1", "v:2", "w:1", "code", "kind")
+    dataset = look.read(ignore=["code"])
+    nan = np.nan
+    np.testing.assert_array_equal(
+        dataset.X.T,
+        [[0, 19723, 2932896, -329893], [1, 2, nan, 4], [1, nan, 0, 1], [0.5, 1, 2, 3]]
+        + [[1, nan, 3, 5], [2, nan, 4, 6], [1, 2, 3, 4]],
+    )
+    assert look.read(target="code").target_names == ("007", "07")
+
+
+def test_vectors_of_parquet_are_views():
+    vectors = {name: pa.array(np.eye(4).tolist(), pa.list_(pa.float64(), 4)) for name in ("text", "image")}
+    dataset = read_file(parquet_of(**vectors, kind=["a", "b", "a", "b"]), name="t.parquet")
+    assert dataset.views == (4, 4)
+    assert dataset.feature_names[4] == "image:1"
+
+
+def test_a_column_of_an_unknown_type_is_left_out():
+    data = parquet_of(x=[1, 2], place=pa.array([{"lat": 1}, {"lat": 2}]), kind=["a", "b"])
+    dataset = read_file(data, name="t.parquet")
+    assert dataset.feature_names == ("x",)
+    assert "not numbers or text of too many values: place." in dataset.description
+
+
+@pytest.mark.parametrize("target", ["labels", "y", "group"])
+def test_an_array_of_one_dimension_beside_a_table_is_the_target(target):
+    dataset = read_file(npz_bytes(X=np.eye(4), **{target: np.array([0, 1, 0, 1])}), name="t.npz")
+    assert dataset.target_names == ("0", "1")
+    assert dataset.n_features == 4
+
+
+def test_further_arrays_of_one_dimension_are_columns():
+    dataset = read_file(npz_bytes(X=np.eye(4), age=np.arange(4), y=np.array([0, 1, 0, 1])), name="t.npz")
+    assert dataset.feature_names == ("x1", "x2", "x3", "x4", "age")
+    with pytest.raises(FileProblem, match="Array 'age' has 3 entries for 4 rows"):
+        read_file(npz_bytes(X=np.eye(4), age=np.arange(3), y=np.array([0, 1, 0, 1])), name="t.npz")
+
+
+# --- levels that look like missing cells ------------------------------------------------------------------------------
+
+
+def arff(declared, rows):
+    head = "".join(f"@attribute {each}\n" for each in declared)
+    return read_file(f"@relation r\n{head}@data\n{rows}".encode(), name="t.arff")
+
+
+def test_declared_levels_are_never_missing():
+    rows = "0,NA,'?',b\n1,EU,NA,N/A\n2,null,?,b\n3,?,NA,?\n"
+    dataset = arff(["x real", "region {NA,EU,null}", "note string", "kind {N/A,b}"], rows)
+    assert dataset.feature_names[1:] == ("region=NA", "region=EU", "region=null", "note=NA")
+    np.testing.assert_array_equal(dataset.X[:3, 1:4], np.eye(3))
+    assert np.isnan(dataset.X[3, 1:4]).all()
+    np.testing.assert_array_equal(dataset.X[:, 4], [0, 1, np.nan, 1])
+    assert np.isnan(dataset.y[3])
+    assert dataset.target_names == ("N/A", "b")
+
+
+def test_what_stands_for_a_missing_cell_is_told_and_can_be_changed():
+    text = table(country=["DE", "NA", "FR", "?"])
+    cells, notes = column(text, "country")
+    assert cells.isna().sum() == 12
+    assert "Read as missing: 'NA' (6 cells), '?' (6 cells)." in notes
+    cells, notes = column(text, "country", missing=["", "?"])
+    assert set(cells.dropna()) == {"DE", "NA", "FR"}
+
+
+# --- dialects ---------------------------------------------------------------------------------------------------------
+
+
+def test_quotation_marks_of_both_kinds_and_comments_in_arff():
+    declared = ["x numeric", 's {\'a b\',"it\'s",\'c, d\',"\\"e\\""} % {<5, >5}', "'kind of' {-1,1}% a comment"]
+    rows = "0,'a b',1\n1,\"it's\",-1 % odd\n2, 'c, d' ,1\n3,\"\\\"e\\\"\",-1\n% a remark\n4,'a b', 1\n"
+    dataset = arff(declared, rows)
+    assert dataset.feature_names == ("x", "s=a b", "s=it's", "s=c, d", 's="e"')
+    np.testing.assert_array_equal(dataset.X[:4, 1:], np.eye(4))
+    assert dataset.target_names == ("-1", "1")
+
+
+def test_dates_of_arff():
+    declared = ["day date 'yyyy-MM-dd'", "time date \"dd.MM.yyyy'T'HH:mm:ss\" % a comment", "kind {a,b}"]
+    dataset = arff(declared, "2024-01-01,01.01.1970T12:00:00,a\n?,02.01.1970T00:00:00,b\n")
+    np.testing.assert_array_equal(dataset.X, [[19723, 0.5], [np.nan, 1]])
+
+
+def test_a_file_of_keel():
+    text = (
+        "@relation r\n@attribute x real [0.0, 5.0]\n@attribute Class{one, two}\n@attribute z integer [0,9]\n"
+        "@inputs x, z\n@outputs Class\n@data\n0.5, one, 1\n1.5, two, <null>\n2.5, one, 3\n"
+    )
+    dataset = read_file(text.encode(), name="t.dat")
+    assert (dataset.feature_names, dataset.target_names) == (("x", "z"), ("one", "two"))
+    np.testing.assert_array_equal(dataset.X, [[0.5, 1], [1.5, np.nan], [2.5, 3]])
+
+
+def test_spaces_a_tab_and_quotation_marks():
+    text = "".join(f'{k}.0   {k % 4}   {3 * k}.      70\t"model {k % 3}"\n' for k in range(ROWS))
+    dataset = read_file(text.encode(), name="t.data")
+    assert dataset.X.shape == (ROWS, 4)
+    np.testing.assert_array_equal(dataset.X[:, 2], 3 * np.arange(ROWS))
+    assert dataset.target_names == ("model 0", "model 1", "model 2")
+
+
+def test_decimal_commas_between_spaces():
+    text = "".join(f"{k},5 {k},25 {k % 2}\n" for k in range(ROWS))
+    np.testing.assert_array_equal(read_file(text.encode(), name="t.txt").X.T, np.arange(ROWS) + [[0.5], [0.25]])
+
+
+@pytest.mark.parametrize("names", [[f'"{k + 1}"' for k in range(ROWS)], [f'"row {k}"' for k in range(ROWS)]])
+def test_what_r_writes_has_a_header_that_is_one_shorter(names):
+    rows = "".join(f'{name} {k / 2} {k % 5} "{CLASSES[k]}"\n' for k, name in enumerate(names))
+    look = look_at(f'"x1" "x2" "kind"\n{rows}', "t.txt")
+    assert look.columns == ("x1", "x2", "kind")
+    np.testing.assert_array_equal(look.table.frame["x1"], np.arange(ROWS) / 2)
+    kept = look_at(f'"x1" "x2" "kind"\n{rows}', "t.txt", decline=["no name"])
+    assert kept.columns == ("column 1", "x1", "x2", "kind")
+
+
+def test_three_header_lines_of_orange():
+    rows = "".join(f"{k / 2}\t{k % 3}\t{k % 2}\tnote {k}\n" for k in range(ROWS))
+    head = "x1\tgrade\tkind\tremark\ncontinuous\tdiscrete\tdiscrete\tstring\n\t\tclass\tmeta\n"
+    look = look_at(head + rows, "t.tab")
+    assert look.columns == ("x1", "grade", "kind")
+    dataset = look.read()
+    assert dataset.feature_names == ("x1", "grade=0", "grade=1", "grade=2")
+    assert dataset.target_names == ("0", "1")
+    assert look_at(head + rows, "t.tab", decline=["aside"]).columns[-1] == "remark"
+
+
+def test_a_header_in_the_middle_is_no_row():
+    part = "".join(f"{k / 2},{'ab'[k % 2]}\n" for k in range(ROWS))
+    text = f"x,kind\n{part}x,kind\n{part}"
+    look = look_at(text)
+    assert (look.n_rows, look.facts[0].kind) == (2 * ROWS, "number")
+    assert "Left out, the header in the middle of the table, 1 row." in look.notes
+    assert look_at(text, decline=["repeated header"]).n_rows == 2 * ROWS + 1
+
+
+def test_numbers_without_a_zero_and_limits_among_few_values():
+    look = look_at(table(x=(".05", "<.05", "0.5", "1.5"), z=(".5", "-.25")))
+    assert look.facts[0].distinct == 4
+    np.testing.assert_array_equal(look.table.frame["z"][:2], [0.5, -0.25])
+
+
+@pytest.mark.parametrize("odd", ["--0.5", "1.2.3", "0.5.", "+-3", "1e", "five"])
+def test_one_odd_cell_is_no_reason_to_refuse_a_file(odd):
+    cells = [str(k / 2) for k in range(ROWS)]
+    cells[5] = odd
+    values, notes = column(table(x=cells), "x")
+    assert np.flatnonzero(np.isnan(values)).tolist() == [5]
+    assert f"Read as missing, 1 cell: 'x' ({odd})." in notes
+
+
+def test_numbers_of_houses_are_text():
+    cells = [str(k + 1) for k in range(ROWS)]
+    cells[7] = "7A"
+    look = look_at(table(house=cells, x=[str(k / 2) for k in range(ROWS)]))
+    assert look.facts[0].kind == "text"
+    assert look.read().feature_names == ("x",)
+    assert np.isnan(look_at(table(house=cells), accept=["missing:house"]).table.frame["house"]).sum() == 1
+
+
+# --- the header -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", ["<0.5", "n.d.", ">100", "(3)", "12 mg"])
+def test_a_first_row_that_is_a_row(first):
+    rows = [f"{k / 2},{('neg', 'pos')[k % 2]}" for k in range(ROWS)]
+    look = look_at("\n".join(["crp,regime", f"{first},neg", *rows]) + "\n")
+    assert (look.columns, look.n_rows) == (("crp", "regime"), ROWS + 1)
+    without = look_at("\n".join([f"{first},neg", *rows]) + "\n")
+    assert (without.columns, without.n_rows) == (("x1", "x2"), ROWS + 1)
+
+
+@pytest.mark.parametrize(
+    ("first", "rows"),
+    [
+        ("2020-01-01,1.5", [f"2020-01-{k + 2:02d},{k / 4}" for k in range(20)]),
+        ("5.1,town 0", [f"{k / 2},town {k}" for k in range(1, 20)]),
+        ("-,2.5", [f"{k / 2},{k / 4}" for k in range(20)]),
+    ],
+)
+def test_a_table_without_a_header_keeps_its_first_row(first, rows):
+    look = look_at("\n".join([first, *rows]) + "\n")
+    assert look.n_rows == len(rows) + 1
+    named = look_at("\n".join([first, *rows]) + "\n", accept=["header"])
+    assert named.n_rows == len(rows)
+
+
+def test_years_and_wavelengths_name_columns():
+    for names in ("id,2020,2021,2022", "1100.5,1102.5,1104.5,species"):
+        rows = "".join(f"{k},{k / 2},{k / 4},{'ab'[k % 2]}\n" for k in range(ROWS))
+        assert look_at(f"{names}\n{rows}").columns == tuple(names.split(","))
