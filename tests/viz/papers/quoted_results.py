@@ -208,19 +208,17 @@ NSDR = [
         ),
     ),
     Quote(
-        "On the three smaller sets NSDR's figure is then reproduced on spect ({}) and not attained on sonar ({}) and "
-        "ionosphere ({}). LSDR's is reproduced on spect ({}), bettered on breast_cancer_w ({}) and pi_diabetes ({}), "
-        "not attained on sonar ({}) and ionosphere ({}).",
-        (
-            *(SEARCH.mean(f"{name}: NSDR") for name in ("spect", "sonar", "ionosphere")),
-            *(
-                SEARCH.mean(f"{name}: LSDR")
-                for name in ("spect", "breast_cancer_w", "pi_diabetes", "sonar", "ionosphere")
-            ),
+        "NSDR's figure is then reproduced on spect ({}), bettered on breast_cancer_w ({}) and pi_diabetes ({}), and not "
+        "attained on sonar ({}) and ionosphere ({}). LSDR's is reproduced on spect ({}), bettered on breast_cancer_w "
+        "({}) and pi_diabetes ({}), not attained on sonar ({}) and ionosphere ({}).",
+        tuple(
+            SEARCH.mean(f"{name}: {method}")
+            for method in ("NSDR", "LSDR")
+            for name in ("spect", "breast_cancer_w", "pi_diabetes", "sonar", "ionosphere")
         ),
         (
             SEARCH.are("reproduced", "spect"),
-            SEARCH.are("better", "(breast_cancer_w|pi_diabetes): LSDR"),
+            SEARCH.are("better", "breast_cancer_w|pi_diabetes"),
             SEARCH.are("not reproduced", "sonar|ionosphere"),
         ),
     ),
