@@ -208,9 +208,9 @@ NSDR = [
         ),
     ),
     Quote(
-        "NSDR's figure is then reproduced on spect ({}), bettered on breast_cancer_w ({}) and pi_diabetes ({}), and not "
-        "attained on sonar ({}) and ionosphere ({}). LSDR's is reproduced on spect ({}), bettered on breast_cancer_w "
-        "({}) and pi_diabetes ({}), not attained on sonar ({}) and ionosphere ({}).",
+        "NSDR's figure is then reproduced on spect ({}), bettered on breast_cancer_w ({}) and pi_diabetes ({}), and "
+        "not attained on sonar ({}) and ionosphere ({}). LSDR's is reproduced on spect ({}), bettered on "
+        "breast_cancer_w ({}) and pi_diabetes ({}), not attained on sonar ({}) and ionosphere ({}).",
         tuple(
             SEARCH.mean(f"{name}: {method}")
             for method in ("NSDR", "LSDR")
