@@ -9,7 +9,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def escape_formula(text: str) -> str:
     """Return a text that a spreadsheet shows and does not compute: with an apostrophe before a formula.
 
-    `text`: from data of somebody else's, the name of a class for instance. Returns numbers stay as they are.
+    `text`: from a file, the name of a class for instance. Returns numbers stay as they are.
     """
     if not text.startswith(FORMULA):
         return text

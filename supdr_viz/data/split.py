@@ -61,7 +61,7 @@ class Split:
 
 
 def known_targets(dataset: Dataset) -> NDArray:
-    """Targets (n,), those that the data set withholds from a method included; NaN where nobody knows them."""
+    """Targets (n,), those that the data set withholds from a method included; NaN where unknown."""
     return dataset.y if dataset.truth is None else np.where(np.isnan(dataset.y), dataset.truth, dataset.y)
 
 

@@ -99,7 +99,7 @@ def counted_unlabelled(fitted: Any, rows: NDArray, targets: NDArray, truth: NDAr
     """Count the rows of a partition that have no target where a fitted model puts new rows.
 
     `fitted`: it predicts what the targets are: class numbers, or values. `rows` (n, D). `targets` (n,): NaN where there
-    is none. `truth` (n,): targets before some were hidden; NaN where nobody knows. Returns (n_layers * cells * cells +
+    is none. `truth` (n,): targets before some were hidden; NaN where unknown. Returns (n_layers * cells * cells +
     3,): the counts and, last, how many rows have a target, of how many others it is known, and the `Grid.loss` of
     those.
     """

@@ -29,7 +29,10 @@ def choose_file(controls, name, content):
     return panel
 
 
-AS_PROPOSED = {"sheet": "", "target": "", "task": "auto", "ignore": "", "groups": "", "impute": "median"}
+AS_PROPOSED = {
+    **{"sheet": "", "target": "", "task": "auto", "ignore": "", "groups": "", "impute": "median"},
+    **{"accept": "", "decline": "", "missing": ""},
+}
 
 
 def test_upload_from_choosing_to_use(watched):

@@ -30,7 +30,9 @@ def test_settings(saved):
     assert problems == []
     assert from_json(json.dumps(saved["file"])) == (settings, [])
     assert to_query(settings) == saved["link"]
-    assert json.loads(to_json(settings)) == saved["file"]
+    written = json.loads(to_json(settings))
+    later = {name: "" for name in written if name not in saved["file"]}  # options that came after the file
+    assert written == {**saved["file"], **later}
 
 
 @pytest.mark.parametrize("saved", SAVED["comparisons"], ids=lambda saved: str(len(saved["file"]["columns"])))

@@ -75,7 +75,7 @@ def test_a_visitors_files_have_their_limits(quota):
     with Visitor("?data=moons&data.n_samples=40&method=LSDR") as visitor:
         visitor.choose("Data set", "A file …")
         visitor.upload("long.csv", table)
-        assert visitor.sees("has more than 10 rows")
+        assert visitor.sees("long.csv has 20 rows; at most 10 are read.")
         quota("rows", 100)
         visitor.upload("long.csv", table)
         assert visitor.sees("20 rows, 3 columns")

@@ -34,7 +34,7 @@ from supdr.engine.targets import Targets
 
 MOST_COMPONENTS, HIGHEST_DEGREE, MOST_STARTS = 200, 6, 10
 
-# Where nobody says how many: beyond this, monomials of degree 2 (495 of 30 coordinates) get dear.
+# Default for many columns: beyond this, monomials of degree 2 (495 of 30 coordinates) take long.
 ENOUGH_COMPONENTS = 30
 
 # Most rows of a fit that needs kernel matrices (three of them, 8 n^2 bytes each).
