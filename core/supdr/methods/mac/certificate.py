@@ -53,8 +53,8 @@ NOTHING = Certificate(0.0, np.zeros((0, 0)), 0.0)
 class BoundSearch:
     """The search for a lower bound on E for one mapping, rows, C and reg_w: the best bound, and the companion's state.
 
-    All states of a run share it; several threads may read their diagnostics. `lock` is held while it changes.  A copy, or a
-    state that is saved, has a search that begins anew.
+    All states of a run share it; several threads may read their diagnostics. `lock` is held while it changes.
+    A copy, or a state that is saved, has a search that begins anew.
     """
 
     def __init__(self) -> None:
