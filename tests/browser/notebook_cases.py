@@ -7,8 +7,9 @@ from tests.browser.app import AT_REST
 CODE = """\
 import supdr
 from supdr_viz import notebook
+from supdr_viz.notebook import live_fit
 
-notebook.INTERVAL = 0.0  # a picture of every step, however fast the machine
+live_fit.INTERVAL = 0.0  # a picture of every step, however fast the machine
 data = supdr.datasets.make_spirals(2, 60, random_state=0)
 model = notebook.watch(supdr.LSDR(max_iter=40, tol=0.0, random_state=0), data.X, data.y)
 """
