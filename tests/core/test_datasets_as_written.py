@@ -406,3 +406,13 @@ def test_years_and_wavelengths_name_columns():
     for names in ("id,2020,2021,2022", "1100.5,1102.5,1104.5,species"):
         rows = "".join(f"{k},{k / 2},{k / 4},{'ab'[k % 2]}\n" for k in range(ROWS))
         assert look_at(f"{names}\n{rows}").columns == tuple(names.split(","))
+
+
+def test_a_row_without_target_and_value_is_left_out_and_counted():
+    rows = "".join(f"{i / 10},{1.5 * i},{'yes' if i % 2 else 'no'}\n" for i in range(40))
+    data = read_file(f"wind,warmth,storm\nm/s,C,\n{rows}".encode(), name="station.csv")
+    assert data.n_samples == 40
+    assert not np.isnan(data.X).any()
+    assert "Rows left out that have neither a target nor a value: 1." in data.description
+    kept = read_file(f"wind,warmth,storm\n,,yes\n{rows}".encode(), name="station.csv")  # it has a class
+    assert kept.n_samples == 41

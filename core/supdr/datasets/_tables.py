@@ -121,11 +121,14 @@ def to_dataset(
     check_names(names)
     limits.check_shape(name, len(y), len(names))
     X = np.column_stack([feature.values for feature in features.values()])
+    empty = np.isnan(X).all(axis=1) & np.isnan(y)
+    X, y = X[~empty], y[~empty]
     size = f"{len(target_names)} classes" if task == "classification" else "regression"
     notes = [
         f"{len(y):,} rows, {len(names):,} features, target {shown(target)} ({size}), read from {table.format}.",
         *table.notes,
         *([f"Left out as asked for: {listed(ignore)}."] if ignore else []),
+        *([f"Rows left out that have neither a target nor a value: {empty.sum():,}."] if empty.any() else []),
         *_notes(X, y, names, features, unusable, views),
     ]
     return Dataset(
