@@ -15,7 +15,7 @@ from panel.reactive import Syncable
 from supdr import MAC
 
 ROOT = Path(__file__).parents[1]
-MOST_FLOORS = 11
+MOST_FLOORS = 10
 MOST_ROOMS, MOST_FLOORS_OF_ROOMS, MOST_FILES = 14, 8, 20
 MOST_CLASSES_ABOVE = 4
 
