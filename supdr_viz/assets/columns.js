@@ -11,7 +11,7 @@ tr.out b, tr.out svg { opacity: 0.5; } svg { display: block; width: 60px; height
 select, input { font: inherit; width: 84px; box-sizing: border-box; padding: 2px; border-radius: 4px; color: inherit;
   background: var(--supdr-card); border: 1px solid var(--supdr-border); }
 input { margin-top: 2px; } label { display: flex; gap: 4px; padding: 2px 0; font-weight: 400; overflow-wrap: anywhere; }
-label input { width: auto; flex: none; margin: 1px 0 0; } .whole { padding: 3px 6px; }`
+label input { width: auto; flex: none; margin: 1px 0 0; } .whole { padding: 3px 6px; font: 12px Roboto, sans-serif; color: var(--supdr-text); }`
 
 function bars(counts) {
   const most = Math.max(1, ...counts)
