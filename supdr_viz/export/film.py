@@ -13,6 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from supdr.engine.optional import require
 from supdr_viz.export.drawing import square
+from supdr_viz.export.pen import Pen
 from supdr_viz.export.progress import Told, unheard
 from supdr_viz.export.replay import Moment, Replay
 from supdr_viz.ui.theme import Palette, palette
@@ -134,28 +135,23 @@ def _shown(replay: Replay, moment: Moment) -> Tree:
 
 
 def _curve(replay: Replay, moment: Moment, colours: Palette) -> Image.Image:
-    side = SIDE * SMOOTH
-    panel = Image.new("RGB", (side, side), colours.card)
-    draw = ImageDraw.Draw(panel)
-    steps, values = replay.losses.iteration, replay.losses.values.get("objective")
+    side, steps = SIDE * SMOOTH, replay.losses.iteration
+    pen = Pen((side, side), (-0.03, 1.03, -0.04, 1.04), colours.card, SMOOTH)
+    values = replay.losses.values.get("objective")
     if values is None or len(steps) < 2:
-        return panel
+        return pen.image
     finite = values[np.isfinite(values)]
     log = bool(finite.size and finite.min() > 0 and finite.max() > 20 * finite.min())
     shown = np.log10(values) if log else values
     low, high = float(np.nanmin(shown)), float(np.nanmax(shown))
-    x = 8 * SMOOTH + (side - 16 * SMOOTH) * (steps - steps[0]) / max(1, steps[-1] - steps[0])
-    y = side - 12 * SMOOTH - (side - 24 * SMOOTH) * (shown - low) / ((high - low) or 1.0)
-    ok = np.isfinite(y)
-    done = ok & (steps <= moment.iteration)
-    draw.line(list(zip(x[ok].tolist(), y[ok].tolist())), fill=colours.border, width=2 * SMOOTH)
-    if done.sum() > 1:
-        draw.line(list(zip(x[done].tolist(), y[done].tolist())), fill=colours.curves[0], width=2 * SMOOTH)
-    if done.any():
-        place, size = np.flatnonzero(done)[-1], 4 * SMOOTH
-        box = (x[place] - size, y[place] - size, x[place] + size, y[place] + size)
-        draw.ellipse(box, fill=colours.curves[0])
-    return panel
+    points = np.column_stack([(steps - steps[0]) / max(1, steps[-1] - steps[0]), (shown - low) / ((high - low) or 1.0)])
+    finite_rows = np.isfinite(points[:, 1])
+    done = points[finite_rows & (steps <= moment.iteration)]
+    pen.line(points[finite_rows], colours.border, 2.0, 1.0)
+    if len(done):
+        pen.line(done, colours.curves[0], 2.0, 1.0)
+        pen.mark(pen.pixels(done[-1:])[0], 0, 8.0, colours.curves[0], 1.0)
+    return pen.image
 
 
 def _said(moment: Moment, task: str) -> str:
