@@ -16,7 +16,7 @@ from supdr_viz.data.columns import names_from_text, names_to_text, reading_optio
 from supdr_viz.data.quotas import most
 from supdr_viz.data.sources import IMPUTE
 from supdr_viz.ui import widgets
-from supdr_viz.ui.background import Cancelled, Outcome, in_background
+from supdr_viz.ui.background import Latest, Outcome
 from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.dropper import file_dropper
 from supdr_viz.ui.lazy import Fold
@@ -87,7 +87,7 @@ class UploadPanel:
         self._missing = ""
         # Columns that were left out and taken against what was proposed, while the file is read under other rules.
         self._differing: tuple[set[str], set[str]] | None = None
-        self._number = 0
+        self._latest = Latest()
         self.dropper = file_dropper(self.receive, self._refuse, max_bytes=limits().max_bytes)
         self.message = widgets.html()
         self.table = widgets.html(visible=False)
@@ -174,25 +174,16 @@ class UploadPanel:
     def _refuse(self, refusal: str) -> None:
         """Say why a file was not taken."""
         self._content = b""
-        self._number += 1
+        self._latest.drop()
+        self.use.loading = False
         self._show(None)
         widgets.message(self.message, refusal, "error")
 
     def _look_at(self, name: str, sheet: str | None) -> None:
-        self._number += 1
-        number = self._number
+        self.use.loading = False
         widgets.message(self.message, f"Reading {name} …")
         rules = dict(self._rules)
-
-        def _preview() -> Preview:
-            if number != self._number:  # while it waited for its turn, another file was chosen
-                raise Cancelled
-            return self._parsed(name, sheet, rules)
-
-        in_background(
-            _preview,
-            widgets.guarded(lambda outcome: self._previewed(outcome, number)),
-        )
+        self._latest.ask(lambda: self._parsed(name, sheet, rules), widgets.guarded(self._previewed))
 
     def _parsed(self, name: str, sheet: str | None, rules: dict[str, bool]) -> Preview:
         """Read the file; what was decided about proposals that it does not make, under other rules, is forgotten."""
@@ -226,9 +217,7 @@ class UploadPanel:
         if self.look is not None and sheet != self.look.sheet:
             self._look_at(self.look.name, sheet)
 
-    def _previewed(self, outcome: Outcome, number: int) -> None:
-        if number != self._number:  # another file was chosen meanwhile
-            return
+    def _previewed(self, outcome: Outcome) -> None:
         if outcome.problem:
             widgets.message(self.message, outcome.problem, "error")
             self._differing = None
@@ -322,12 +311,10 @@ class UploadPanel:
         chosen = reading_options(options)
         ignore, groups = chosen.get("ignore", ()), chosen.get("groups")
         target, task = self._target.value, self._task.value
-        self._number += 1
-        number = self._number
         self.use.loading = True
-        in_background(
+        self._latest.ask(
             lambda: look.read(target=target, task=task, ignore=ignore, groups=groups),
-            widgets.guarded(lambda outcome: self._read(outcome, options, number)),
+            widgets.guarded(lambda outcome: self._read(outcome, options)),
         )
 
     def _left_out(self, look: Preview) -> list[str]:
@@ -350,10 +337,8 @@ class UploadPanel:
             "missing": self._missing,
         }
 
-    def _read(self, outcome: Outcome, options: dict[str, Any], number: int) -> None:
+    def _read(self, outcome: Outcome, options: dict[str, Any]) -> None:
         self.use.loading = False
-        if number != self._number:
-            return
         if outcome.problem:
             widgets.message(self.message, outcome.problem, "error")
             return
