@@ -81,7 +81,7 @@ class UploadPanel:
         self._on_loaded = on_loaded
         self.look: Preview | None = None
         self._content = b""
-        self._wanted: dict[str, Any] = {}
+        self._linked: dict[str, Any] = {}
         self._guessed = ""
         self._rules: dict[str, bool] = {}  # key of a proposal -> what was decided, where it is not the default
         self._missing = ""
@@ -129,8 +129,8 @@ class UploadPanel:
         )
 
     def expect(self, options: Mapping[str, Any]) -> None:
-        """Name the file that shared settings want: its target and task are chosen when it comes."""
-        self._wanted = dict(options)
+        """Ask for the file of shared settings: its target and task are chosen once it is there."""
+        self._linked = dict(options)
         if self.look is None and options.get("name"):
             widgets.message(self.message, f"These settings use the file {options['name']}: choose it here.", "warning")
 
@@ -164,12 +164,12 @@ class UploadPanel:
             self._refuse(refusal)
             return
         self._content = data
-        wanted = self._wanted if self._wanted.get("name") == name else {}
-        self._rules = dict.fromkeys(names_from_text(wanted.get("accept", "")), True)
-        self._rules |= dict.fromkeys(names_from_text(wanted.get("decline", "")), False)
-        self._missing = wanted.get("missing", "")
+        linked = self._linked if self._linked.get("name") == name else {}
+        self._rules = dict.fromkeys(names_from_text(linked.get("accept", "")), True)
+        self._rules |= dict.fromkeys(names_from_text(linked.get("decline", "")), False)
+        self._missing = linked.get("missing", "")
         self._show(None)
-        self._look_at(name, wanted.get("sheet") or None)
+        self._look_at(name, linked.get("sheet") or None)
 
     def _refuse(self, refusal: str) -> None:
         """Say why a file was not taken."""
@@ -208,7 +208,7 @@ class UploadPanel:
         """Read the file anew; what was chosen for its columns stays."""
         look = self.look
         if look is not None:
-            self._wanted = {**self._options(look), "target": self._target.value}
+            self._linked = {**self._options(look), "target": self._target.value}
             proposed, left_out = set(look.suggested(self._target.value)), set(self._left_out(look))
             self._differing = left_out - proposed, proposed - left_out
             self._look_at(look.name, look.sheet or None)
@@ -234,19 +234,19 @@ class UploadPanel:
         words = f"{look.name}: {look.n_rows:,} rows, {len(look.columns):,} columns ({look.format})."
         widgets.message(self.message, " ".join([words, *look.notes]))
         self.table.object = preview_table(look)
-        fits = self._wanted.get("name") == look.name and self._wanted.get("sheet", "") in ("", look.sheet)
-        target = self._wanted.get("target") if fits else ""
+        fits = self._linked.get("name") == look.name and self._linked.get("sheet", "") in ("", look.sheet)
+        target = self._linked.get("target") if fits else ""
         chosen = target if target in look.columns else likely_target(look)
         # What settings of this file leave out is known; else it is proposed.
-        ignore = names_from_text(self._wanted.get("ignore", "")) if fits else list(look.suggested(chosen))
+        ignore = names_from_text(self._linked.get("ignore", "")) if fits else list(look.suggested(chosen))
         if fits and self._differing is not None:
             left_out, taken = self._differing
             ignore = [name for name in look.columns if name in {*look.suggested(chosen), *left_out} - taken]
         self._differing = None
-        groups = views_from_text(self._wanted.get("groups", "")) if fits else {}
+        groups = views_from_text(self._linked.get("groups", "")) if fits else {}
         self._sheet.show(look.sheet, options={name: name for name in look.sheets} or {"": ""})
         self._target.show(chosen, options={name: name for name in look.columns})
-        self._impute.show(self._wanted.get("impute", IMPUTE.default) if fits else IMPUTE.default)
+        self._impute.show(self._linked.get("impute", IMPUTE.default) if fits else IMPUTE.default)
         self._roles.show(
             {**dict.fromkeys(ignore, LEAVE_OUT), chosen: TARGET},
             columns=[asdict(each) for each in look.facts],
@@ -254,8 +254,8 @@ class UploadPanel:
         )
         self._show_rules()
         self._guess_task()
-        if fits and self._wanted.get("task") in TASKS.values():
-            self._task.show(self._wanted["task"])
+        if fits and self._linked.get("task") in TASKS.values():
+            self._task.show(self._linked["task"])
 
     def _show_rules(self) -> None:
         """Show what the file that is looked at may mean beyond what is written, and what of it is in force."""

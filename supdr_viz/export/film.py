@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw, ImageFont
 from supdr.engine.optional import require
 from supdr_viz.export.drawing import square
 from supdr_viz.export.pen import Pen
-from supdr_viz.export.progress import Told, unheard
+from supdr_viz.export.progress import Progress, no_progress
 from supdr_viz.export.replay import Moment, Replay
 from supdr_viz.ui.theme import Palette, palette
 from supdr_viz.views.board import Squares
@@ -25,34 +25,34 @@ SIDE, GAP, HEAD = 300, 16, 44
 SMOOTH = 2
 
 # Milliseconds for which the last picture stands.
-HOLD = 1500
+LAST_DURATION = 1500
 
 STEP = 120
 
 
-def gif(replay: Replay, *, dark: bool = False, told: Told = unheard) -> bytes:
+def gif(replay: Replay, *, dark: bool = False, progress: Progress = no_progress) -> bytes:
     """Return an animated GIF of all moments: see `picture`.
 
-    `told`: ``told(done, total)`` after each picture.
+    `progress`: ``progress(done, total)`` after each picture.
     """
     pictures = []
     for number in range(len(replay.moments)):
         pictures.append(picture(replay, number, dark=dark))
-        told(number + 1, len(replay.moments))
+        progress(number + 1, len(replay.moments))
     # One palette for all: colours must not flicker.
     base = pictures[-1].quantize(128)
     frames = [each.quantize(palette=base, dither=Image.Dither.NONE) for each in pictures]
-    durations = [STEP] * (len(frames) - 1) + [HOLD]
+    durations = [STEP] * (len(frames) - 1) + [LAST_DURATION]
     out = io.BytesIO()
     frames[0].save(out, "GIF", save_all=True, append_images=frames[1:], duration=durations, loop=0, optimize=False)
     return out.getvalue()
 
 
-def mp4(replay: Replay, *, dark: bool = False, told: Told = unheard) -> bytes:
+def mp4(replay: Replay, *, dark: bool = False, progress: Progress = no_progress) -> bytes:
     """Return a video (H.264): the pictures of the GIF in all their colours, at twice its size.
 
-    `told`: ``told(done, total)`` after each picture. Raises PackageMissing if imageio-ffmpeg, which brings the encoder,
-    is not installed; OSError if the encoder could not write all of it.
+    `progress`: ``progress(done, total)`` after each picture. Raises PackageMissing if imageio-ffmpeg, which brings the
+    encoder, is not installed; OSError if the encoder could not write all of it.
     """
     require("A film as MP4", "imageio_ffmpeg", extra="film")
     from imageio_ffmpeg import write_frames
@@ -69,9 +69,9 @@ def mp4(replay: Replay, *, dark: bool = False, told: Told = unheard) -> bytes:
         try:
             for number in range(count):
                 shown = picture(replay, number, dark=dark, scale=SMOOTH).tobytes()
-                for _ in range(HOLD // STEP if number == count - 1 else 1):
+                for _ in range(LAST_DURATION // STEP if number == count - 1 else 1):
                     video.send(shown)
-                told(number + 1, count)
+                progress(number + 1, count)
         finally:
             video.close()
         content = path.read_bytes()
@@ -99,7 +99,7 @@ def picture(replay: Replay, number: int = -1, *, dark: bool = False, scale: int 
     texts = {"input": "Input space", "latent": f"Latent space · iteration {moment.iteration}"}
     if mode is not None:
         texts["method"] = mode.title
-    texts["losses"] = _said(moment, replay.scene.task)
+    texts["losses"] = _objective_text(moment, replay.scene.task)
     size = (len(texts) * (SIDE + GAP) + GAP, SIDE + HEAD + GAP)
     image = Image.new("RGB", (size[0] * SMOOTH, size[1] * SMOOTH), colours.page)
     draw, font, shown = ImageDraw.Draw(image), ImageFont.load_default(13 * SMOOTH), _shown(replay, moment)
@@ -154,7 +154,7 @@ def _curve(replay: Replay, moment: Moment, colours: Palette) -> Image.Image:
     return pen.image
 
 
-def _said(moment: Moment, task: str) -> str:
+def _objective_text(moment: Moment, task: str) -> str:
     unit = "" if task == "regression" else " %"
     name = "test" if "test" in moment.numbers else "train"
     error = moment.numbers.get(name)
