@@ -25,7 +25,8 @@ from supdr_viz.data.quotas import most
 SLICE = 0.012
 
 # Time (s) after which a thread that holds Python's lock gives it up to one that waits. A run needs the lock for
-# moments, many times a step; while a page is built each of them would wait for Python's own 5 ms, and runs of others all but stand still.
+# moments, many times a step; while a page is built each of them would wait for Python's own 5 ms, and runs of others
+# all but stand still.
 GIVES_WAY = 0.001
 
 # For each thread, how many others may work while threads wait for a cluster, a process, a long call of a library.
