@@ -152,10 +152,6 @@ class RunMachine:
             return machine.ended(stop)
         return machine.pause() if self.until is not None and iteration >= self.until else machine
 
-    def goes_on_at_once(self, iteration: int, stop: Stop | None = None) -> bool:
-        """Whether the step after this iteration waits for nothing, so that none need look in between."""
-        return stop is None and iteration < self.at_once_until(iteration)
-
     def at_once_until(self, iteration: int) -> float:
         """Return the iteration up to which each step after this one follows the one before at once."""
         if self.single_steps or not self.steps_wanted or self._pace_after(iteration) is not None:
