@@ -148,11 +148,11 @@ class Settings:
 
 
 def _whole(form: Iterable[Parameter], options: Mapping[str, Any]) -> dict[str, Any]:
-    known = {spec.name: options.get(spec.name, spec.default) for spec in form}
-    unknown = sorted(set(options) - set(known))
+    values = {spec.name: options.get(spec.name, spec.default) for spec in form}
+    unknown = sorted(set(options) - set(values))
     if unknown:
-        raise ValueError(f"unknown options: {', '.join(unknown)}; known: {', '.join(known)}")
-    return known
+        raise ValueError(f"unknown options: {', '.join(unknown)}; known: {', '.join(values)}")
+    return values
 
 
 # --- the table ------------------------------------------------------------------------------------------------------
