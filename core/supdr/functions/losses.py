@@ -35,10 +35,7 @@ PROX_STEPS = 100
 
 
 def loss_code(name: str) -> int:
-    """Return the integer by which kernels know a loss.
-
-    `name` (one of "squared", "logistic", "hinge", "smooth_hinge"): the loss. Raises ValueError if the name is unknown.
-    """
+    """Return the integer that stands for a loss in kernels; raise ValueError if the name is not one of `LOSSES`."""
     if name not in LOSSES:
         raise ValueError(f"loss must be one of {', '.join(LOSSES)}; got {name!r}")
     return LOSSES.index(name)

@@ -27,16 +27,16 @@ class Outcome:
     scores : dict of str to float
         Empty if the fit failed.
     stop : str
-        Why its run ended; empty for estimators that do not say.
+        Why its run ended; empty for estimators without `stop_`.
     iterations : int or None
     seconds : float
         Fit and scoring.
     shared : str
-        What was taken from another cell, exactly; empty: nothing.
+        Name of the exact results that came from another cell; empty: none.
     warm : bool
-        Whether it started from the end of its neighbour: it may end in another local optimum than a fresh start.
+        Whether it started from the last state of its neighbour: it may reach another local optimum than a fresh start.
     error : str
-        Message of a fit that failed.
+        Message of a failed fit; else empty.
     """
 
     cell: int
@@ -130,17 +130,17 @@ class Cell:
 
     @property
     def stops(self) -> dict[str, int]:
-        """How many fits ended for which reason, the most frequent first."""
+        """Number of fits by the reason why they ended, the most frequent first."""
         return dict(Counter(outcome.stop for outcome in self.outcomes if outcome.stop).most_common())
 
     @property
     def warm(self) -> bool:
-        """Whether any fit started from a neighbour's end."""
+        """Whether any fit started from the last state of a neighbour."""
         return any(outcome.warm for outcome in self.outcomes)
 
     @property
     def shared(self) -> str:
-        """What was taken from other cells, exactly."""
+        """Names of the exact results that came from other cells."""
         return ", ".join(dict.fromkeys(outcome.shared for outcome in self.outcomes if outcome.shared))
 
 
@@ -152,9 +152,9 @@ class Result:
     grid : mapping of str to sequence
         Parameter -> values.
     metrics : sequence of str
-        Their names; the first one is the main one.
+        Names of the metrics; the first one is the default of the methods.
     cells : iterable of Cell
-        Those that are finished.
+        Finished cells.
     """
 
     def __init__(self, grid: Mapping[str, Sequence[Any]], metrics: Sequence[str], cells: Iterable[Cell] = ()) -> None:
@@ -173,7 +173,7 @@ class Result:
         Parameters
         ----------
         metric : str
-            One of the sweep's; empty: the main one.
+            One of the sweep's; empty: the first one.
 
         Returns
         -------

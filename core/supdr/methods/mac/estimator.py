@@ -341,8 +341,8 @@ class MAC(FittedMAC):
     def _monitor(self, problem: Problem) -> Monitor | None:
         return LeftOut(problem) if self.early_stopping == "loo" and isinstance(problem, Passes) else None
 
-    def _to_be_scored(self) -> Any:
-        other = super()._to_be_scored()
+    def _clone_for_scoring(self) -> Any:
+        other = super()._clone_for_scoring()
         other._bounded = False
         return other
 
@@ -377,9 +377,9 @@ class MAC(FittedMAC):
     # --- parts --------------------------------------------------------------------------------------------------------
 
     def _latent_dimension(self, n_classes: int) -> int:
-        if self._wanted_components is None:
+        if self._component_setting is None:
             return 2 if self.n_layers == 2 else n_classes - 1
-        return int(self._wanted_components)
+        return int(self._component_setting)
 
     @staticmethod
     def _components_of(state: MACState | TwoLayerState) -> int | None:
