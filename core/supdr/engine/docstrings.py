@@ -23,11 +23,11 @@ def with_entries_of(*sources: Any) -> Callable[[Documented], Documented]:
 
     def expanded(match: re.Match[str]) -> str:
         """Return the entries that a reference names."""
-        names, source = match.groups()
-        if source not in by_name:
+        names, source = match[1].split(", "), match[2]
+        entries = entries_of(by_name[source]) if source in by_name else {}
+        if not entries.keys() >= set(names):
             return match[0]
-        entries = entries_of(by_name[source])
-        return "\n".join(dict.fromkeys(entries[name] for name in names.split(", ")))
+        return "\n".join(dict.fromkeys(entries[name] for name in names))
 
     def decorate(documented: Documented) -> Documented:
         """Replace the docstring by the one with all entries."""

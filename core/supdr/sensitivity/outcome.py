@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.docstrings import with_entries_of
 from supdr.engine.optional import require
 from supdr.sensitivity.scoring import GREATER_IS_BETTER
 
@@ -86,14 +85,13 @@ class Cell:
         """
         return np.array([outcome.scores[metric] for outcome in self.outcomes if metric in outcome.scores])
 
-    @with_entries_of(values)
     def mean(self, metric: str) -> float:
         """Return the mean over folds and seeds; NaN if no fit succeeded.
 
         Parameters
         ----------
-        metric
-            As in `values`.
+        metric : str
+            One of the sweep's.
 
         Returns
         -------
@@ -102,14 +100,13 @@ class Cell:
         values = self.values(metric)
         return float(values.mean()) if values.size else math.nan
 
-    @with_entries_of(values)
     def deviation(self, metric: str) -> float:
         """Return the standard deviation over folds and seeds (ddof 0); NaN if no fit succeeded.
 
         Parameters
         ----------
-        metric
-            As in `values`.
+        metric : str
+            One of the sweep's.
 
         Returns
         -------
@@ -181,14 +178,13 @@ class Result:
         """
         return self._filled(lambda cell: cell.mean(metric or self.metrics[0]))
 
-    @with_entries_of(means)
     def deviations(self, metric: str = "") -> NDArray:
         """Return the standard deviations in the shape of the grid; NaN where no fit has succeeded.
 
         Parameters
         ----------
-        metric
-            As in `means`.
+        metric : str
+            One of the sweep's; empty: the first one.
 
         Returns
         -------
@@ -202,14 +198,13 @@ class Result:
             flat[number] = value(cell)
         return flat.reshape(self.shape)
 
-    @with_entries_of(means)
     def best(self, metric: str = "", *, greater: bool | None = None) -> Cell | None:
         """Return the cell with the best mean, or None.
 
         Parameters
         ----------
-        metric
-            As in `means`.
+        metric : str
+            One of the sweep's; empty: the first one.
         greater : bool, optional
             Whether greater is better; default: for accuracy, R² and correlation.
 
