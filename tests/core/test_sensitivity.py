@@ -315,7 +315,7 @@ def test_more_wrong_arguments():
         crew_of("wings")
     with pytest.raises(ValueError, match="workers"):
         crew_of("loky", 0)
-    with pytest.raises(ValueError, match="above 0"):
+    with pytest.raises(ValueError, match="low and high must be numbers > 0"):
         logarithmic(0.0, 1.0, 3)
     [cell] = Sweep(LSDR(max_iter=1), {"beta": [0.5]}, cv=0.5, scoring="wonder").run(X, Y, "in-process")
     assert "wonder" in cell.errors[0]

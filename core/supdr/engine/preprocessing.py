@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.checks import check_choice
+
 PREPROCESSING = ("none", "zscore", "minmax", "whiten")
 
 # Columns that vary by less than this share of their largest entry are constant: they are centred and not scaled.
@@ -126,8 +128,7 @@ def fit_preprocessing(X: NDArray | Columns, kind: str) -> Preprocessing:
     amplified.  With missing cells, or where no column varies, whitening becomes ``"zscore"``. Raises ValueError if
     `kind` is unknown or a column has no observed cell.
     """
-    if not isinstance(kind, str) or kind not in PREPROCESSING:
-        raise ValueError(f"preprocessing must be one of {', '.join(PREPROCESSING)}; got {kind!r}")
+    check_choice("preprocessing", kind, PREPROCESSING)
     columns = X if isinstance(X, Columns) else Columns(X)
     n_samples, n_features = columns.shape
     counts = columns.counts()

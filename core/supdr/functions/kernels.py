@@ -17,7 +17,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from supdr.engine.checks import check_choice
 from supdr.engine.interruption import checkpoint
+from supdr.engine.parameters import NONNEGATIVE, POSITIVE, Interval
 
 KERNELS = ("linear", "poly", "rbf")
 
@@ -46,13 +48,12 @@ class Kernel:
     coef0: float = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or self.name not in KERNELS:
-            raise ValueError(f"kernel must be one of {', '.join(KERNELS)}; got {self.name!r}")
-        if not _is_number(self.degree) or not 1 <= self.degree < np.inf or self.degree != int(self.degree):
+        check_choice("kernel", self.name, KERNELS)
+        if self.degree not in Interval(1.0) or self.degree != int(self.degree):
             raise ValueError(f"degree must be an integer of at least 1; got {self.degree!r}")
-        if not _is_number(self.gamma) or not 0 < self.gamma < np.inf:
+        if self.gamma not in POSITIVE:
             raise ValueError(f"gamma must be a positive number; got {self.gamma!r}")
-        if not _is_number(self.coef0) or not 0 <= self.coef0 < np.inf:
+        if self.coef0 not in NONNEGATIVE:
             raise ValueError(f"coef0 must be a number >= 0; got {self.coef0!r}")
 
     def __str__(self) -> str:
@@ -191,7 +192,3 @@ def _empty(rows: int, columns: int) -> NDArray:
 def _too_large(rows: int, columns: int | None = None) -> str:
     columns = rows if columns is None else columns
     return f"a kernel matrix of {rows} x {columns} numbers needs {8e-9 * rows * columns:.1f} GB of memory"
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

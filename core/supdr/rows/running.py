@@ -15,7 +15,7 @@ from dask.delayed import delayed
 from distributed.comm import CommClosedError
 from numpy.typing import NDArray
 
-from supdr.engine.checks import check_snapshot
+from supdr.engine.checks import check_integer, check_snapshot
 from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.fitted import predicts_classes
 from supdr.engine.iterate import Snapshot, Stop
@@ -75,8 +75,7 @@ def start_run(
         raise ValueError(f"start must be None with checkpoint, whose folder holds the start; got {start!r}")
     if model.early_stopping is not False:
         raise ValueError(f"early_stopping must be False with checkpoint; got {model.early_stopping!r}")
-    if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-        raise ValueError(f"checkpoint_every must be an integer of at least 1; got {every!r}")
+    check_integer("checkpoint_every", every)
     folder = Path(checkpoint)
     content = checkpoints.load(folder)
     if content is None:

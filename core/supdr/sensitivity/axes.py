@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from supdr.engine.checks import check_integer
 from supdr.engine.docstrings import with_entries_of
 
 MOST_CELLS = 100_000
@@ -35,8 +36,9 @@ def logarithmic(low: float, high: float, count: int, *, whole: bool = False) -> 
         If an end is not positive or `count` is too small.
     """
     if not (low > 0 and high > 0):
-        raise ValueError(f"a logarithmic range needs ends above 0; got {low!r} to {high!r}")
-    return _tidy(np.geomspace(low, high, _checked(count)), whole)
+        raise ValueError(f"low and high must be numbers > 0; got {low!r} and {high!r}")
+    check_integer("count", count)
+    return _rounded(np.geomspace(low, high, count), whole)
 
 
 @with_entries_of(logarithmic)
@@ -54,16 +56,11 @@ def linear(low: float, high: float, count: int, *, whole: bool = False) -> list[
     -------
     list
     """
-    return _tidy(np.linspace(low, high, _checked(count)), whole)
+    check_integer("count", count)
+    return _rounded(np.linspace(low, high, count), whole)
 
 
-def _checked(count: int) -> int:
-    if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 1:
-        raise ValueError(f"a range needs a whole number of values, at least 1; got {count!r}")
-    return int(count)
-
-
-def _tidy(values: np.ndarray, whole: bool) -> list[Any]:
+def _rounded(values: np.ndarray, whole: bool) -> list[Any]:
     if whole:
         return list(dict.fromkeys(round(float(value)) for value in values))
     return list(dict.fromkeys(float(f"{value:.4g}") for value in values))

@@ -28,6 +28,7 @@ from typing import Any
 import joblib
 
 import supdr.methods as methods
+from supdr.engine.checks import check_integer
 from supdr.engine.optional import require
 from supdr.engine.processes import one_thread, processors, shared_executor
 from supdr.sensitivity.fitting import Job, evaluate
@@ -233,8 +234,8 @@ def crew_of(executor: Any = None, workers: int | None = None) -> Crew:
     PackageMissing
         If Dask is not installed and `executor` needs it.
     """
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise ValueError(f"workers must be a whole number of at least 1; got {workers!r}")
+    if workers is not None:
+        check_integer("workers", workers)
     if isinstance(executor, str) and executor == "in-process":
         return Crew(InProcess(), 1)
     if executor is None or executor == "loky":
