@@ -234,7 +234,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         X, targets = self._training
         return crossfitted_scores(self, self._preprocessing.inverse_transform(X), targets, self._state.seed)
 
-    def _clone_for_scoring(self) -> Any:
+    def _to_be_scored(self) -> Any:
         """Return an unfitted clone that only computes scores; a method may turn off its other results."""
         return clone(self)
 

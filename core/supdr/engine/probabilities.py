@@ -87,7 +87,7 @@ def crossfitted_scores(estimator: Any, X: NDArray, targets: Targets, seed: int) 
         y[~targets.labelled] = np.nan
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            fitted = estimator._clone_for_scoring().set_params(
+            fitted = estimator._to_be_scored().set_params(
                 **{key: value for key, value in settings.items() if key in parameters}
             )
             fitted.fit(X, y, **options)

@@ -341,8 +341,8 @@ class MAC(FittedMAC):
     def _monitor(self, problem: Problem) -> Monitor | None:
         return LeftOut(problem) if self.early_stopping == "loo" and isinstance(problem, Passes) else None
 
-    def _clone_for_scoring(self) -> Any:
-        other = super()._clone_for_scoring()
+    def _to_be_scored(self) -> Any:
+        other = super()._to_be_scored()
         other._bounded = False
         return other
 
