@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.unweighted import Unweighted
 from supdr.methods.class_atlas.cells import cell_logs
+from supdr.methods.class_atlas.derivative import image_derivative
 from supdr.methods.class_atlas.problem import AtlasState
 from supdr.solvers.gaussians import rows_in_memory
 
@@ -131,6 +132,16 @@ class FittedClassAtlas(Unweighted):
 
     def _latent(self, X: NDArray) -> NDArray:
         return self._state.image(X)
+
+    def _has_left_out_error(self) -> bool:
+        return True
+
+    def _left_out_error(self) -> float:
+        return self.gate_error_
+
+    def _latent_derivative(self, X: NDArray) -> NDArray | None:
+        state = self._state
+        return image_derivative(state.atlas, X, state.picture.theta, state.settings.tau)
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         squares = cell_logs(latent, self._state.centres, self._state.beta)[1]
