@@ -54,6 +54,8 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     """
 
     accepts_missing_cells: ClassVar[bool] = False
+    # Whether each class has a chart of its own on the map, which may turn apart from the others.
+    map_has_charts: ClassVar[bool] = False
     # Hyper-parameters that choose between answers of one fit; all others wait for the next one.
     answer_parameters: ClassVar[frozenset[str]] = frozenset({"calibrate"})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,8 @@ from supdr.solvers.gaussians import rows_in_memory
 
 class FittedClassAtlas(Unweighted):
     """Fitted attributes of `supdr.ClassAtlas`, which documents them; those that cost something come on demand."""
+
+    map_has_charts: ClassVar[bool] = True
 
     classes_: NDArray
     _state: AtlasState
