@@ -4,7 +4,8 @@
 
 v, w: variances of the two groups (J. Cohen, "Statistical Power Analysis for the Behavioral Sciences", 1988, ch. 2.2: d).
 A rule is made of intervals of few columns: they are added one by one, as long as each raises the share of the selection
-that fulfils the rule minus the share of the rest that does (Youden's J) by more than what chance gives.
+that fulfils the rule minus the share of the rest that does (Youden's J) by more than chance gives: sides are closed where
+J is beyond the bound of N. Smirnov, "Table for estimating the goodness of fit of empirical distributions", 1948.
 """
 
 from __future__ import annotations
@@ -27,8 +28,12 @@ from supdr.quality.explanations import column_names
 # Columns, those of the largest effects, among which intervals are sought.
 CANDIDATES = 50
 
-# Standard errors of a difference of two shares by which another interval must raise J.
-LEAST_GAIN = 2.0
+# Chance of an interval where the groups do not differ: a side of any column is beyond Smirnov's bound so often.
+CHANCE = 0.05
+
+# What closing the other side of an interval, or another interval, must add to J, and what both sides must reach at
+# least, in units of this bound.
+ADDED, BOTH_SIDES = 0.5, 1.3
 
 # Effect of a column that differs between two groups and varies in neither.
 LARGEST_EFFECT = 1e6
@@ -273,35 +278,32 @@ def _rule(
     chosen: NDArray, others: NDArray, columns: NDArray, n_intervals: int, names: Sequence[str]
 ) -> tuple[Interval, ...]:
     """Return the intervals that are added one by one."""
+    bound = math.sqrt(0.5 * math.log(2.0 * len(columns) / CHANCE) * (1.0 / len(chosen) + 1.0 / len(others)))
     rule: list[Interval] = []
     inside, outside = np.ones(len(chosen), dtype=bool), np.ones(len(others), dtype=bool)
-    reached = 0.0
-    for _ in range(n_intervals):
+    reached, unused = bound * (1.0 - ADDED), [int(column) for column in columns]
+    while unused and len(rule) < n_intervals:
         checkpoint()
-        used = {each.column for each in rule}
-        found = [
-            _best_interval(chosen[:, column], others[:, column], inside, outside)
-            for column in columns
-            if column not in used
-        ]
-        if not found:
+        found = [_best_interval(chosen[:, k], others[:, k], inside, outside, bound) for k in unused]
+        best = max(range(len(found)), key=lambda number: found[number][0])
+        gain, low, high = found[best]
+        if gain <= reached + ADDED * bound:
             break
-        gain, low, high, place = max((*each, -number) for number, each in enumerate(found))
-        error = math.sqrt(0.25 / len(chosen) + 0.25 / len(others))
-        if gain <= reached + (LEAST_GAIN * error if not rule else 0.5 * error):
-            break
-        column = [column for column in columns if column not in used][-place]
-        interval = Interval(int(column), names[column], low, high)
+        column = unused.pop(best)
+        interval = Interval(column, names[column], low, high)
         rule.append(interval)
         inside, outside, reached = inside & interval.holds(chosen), outside & interval.holds(others), gain
     return tuple(rule)
 
 
-def _best_interval(own: NDArray, other: NDArray, inside: NDArray, outside: NDArray) -> tuple[float, float, float]:
-    """Return the largest J that an interval of a column leads to, and its ends.
+def _best_interval(
+    own: NDArray, other: NDArray, inside: NDArray, outside: NDArray, bound: float
+) -> tuple[float, float, float]:
+    """Return the largest J that an interval of a column leads to, and its ends; one is open unless both are worth it.
 
     `own`, `other`: the column in the selection and in the rest; `inside`, `outside`: rows for which the rule holds so
-    far.  The largest sum of a run of values, each of which weighs 1 / n where selected and -1 / m where not.
+    far; `bound`: of J by chance.  The largest sum of a run of values, each of which weighs 1 / n where selected and
+    -1 / m where not.
     """
     here, there = inside & ~np.isnan(own), outside & ~np.isnan(other)
     values = np.concatenate([own[here], other[there]])
@@ -310,12 +312,17 @@ def _best_interval(own: NDArray, other: NDArray, inside: NDArray, outside: NDArr
     weights = np.concatenate([np.full(here.sum(), 1.0 / len(own)), np.full(there.sum(), -1.0 / len(other))])
     levels, place = np.unique(values, return_inverse=True)
     total = np.concatenate([[0.0], np.cumsum(np.bincount(place, weights))])
-    lowest = np.minimum.accumulate(total[:-1])
-    last = int(np.argmax(total[1:] - lowest))
-    first = int(np.argmin(total[: last + 1]))
-    low = -math.inf if first == 0 else 0.5 * (levels[first - 1] + levels[first])
-    high = math.inf if last == len(levels) - 1 else 0.5 * (levels[last] + levels[last + 1])
-    return float(total[last + 1] - total[first]), low, high
+    last = len(levels) - 1
+    sides = [(0, int(np.argmax(total[1:]))), (int(np.argmin(total[:-1])), last)]
+    first, end = max(sides, key=lambda ends: total[ends[1] + 1] - total[ends[0]])
+    one_side = total[end + 1] - total[first]
+    stop = int(np.argmax(total[1:] - np.minimum.accumulate(total[:-1])))
+    begin = int(np.argmin(total[: stop + 1]))
+    if total[stop + 1] - total[begin] >= max(one_side + ADDED * bound, BOTH_SIDES * bound):
+        first, end = begin, stop
+    low = -math.inf if first == 0 else float(0.5 * (levels[first - 1] + levels[first]))
+    high = math.inf if end == last else float(0.5 * (levels[end] + levels[end + 1]))
+    return float(total[end + 1] - total[first]), low, high
 
 
 def _all_hold(rule: Sequence[Interval], X: NDArray) -> NDArray:
