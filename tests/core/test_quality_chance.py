@@ -82,7 +82,9 @@ class Centroids(NearestCentroid):
 def test_left_out_errors_stand_for_folds(model):
     found = label_permutation(model, IRIS, KINDS, n_permutations=9)
     assert found.left_out and found.error < 0.1 and found.pvalue == 0.1
-    assert 0.4 < found.permuted_errors.min() and found.band(0.5)[0] <= np.median(found.permuted_errors) <= found.band()[1]
+    assert (
+        0.4 < found.permuted_errors.min() and found.band(0.5)[0] <= np.median(found.permuted_errors) <= found.band()[1]
+    )
     assert found.twin_map.shape[0] == 150 and sorted(found.twin_labels) == sorted(KINDS)
     assert not found.deceptive and "held-out error" in str(found)
 
@@ -121,7 +123,9 @@ def test_names_of_classes_play_no_part():
 
 
 def test_permutations_come_one_by_one_and_can_be_stopped():
-    sizes = [len(each.permuted_scores) for each in iterate_label_permutation(GaussianNB(), IRIS, KINDS, n_permutations=4)]
+    sizes = [
+        len(each.permuted_scores) for each in iterate_label_permutation(GaussianNB(), IRIS, KINDS, n_permutations=4)
+    ]
     assert sizes == [0, 1, 2, 3, 4]
     seen = []
     runs = iterate_label_permutation(

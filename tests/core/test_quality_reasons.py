@@ -28,7 +28,9 @@ MODELS = {
     ),
     "SLDR free gate": supdr.SLDR(n_gating=None, kernel="rbf", max_iter=3, random_state=0),
     "ClassAtlas": supdr.ClassAtlas(max_iter=20, random_state=0),
-    "ClassAtlas embedded": supdr.ClassAtlas(charts="embed", tau=2.0, preprocessing="zscore", max_iter=20, random_state=0),
+    "ClassAtlas embedded": supdr.ClassAtlas(
+        charts="embed", tau=2.0, preprocessing="zscore", max_iter=20, random_state=0
+    ),
     "LSDR": supdr.LSDR(2, random_state=0),
     "LSDR row bias": supdr.LSDR(2, row_bias=True, random_state=0),
     "NSDR": supdr.NSDR(2, max_iter=5, random_state=0),
@@ -165,7 +167,9 @@ def test_planted_columns_come_first_in_explanations_of_rows():
     right = 0
     for seed in range(50):
         X, y = planted(seed)
-        model = supdr.MAC(random_state=0, max_iter=2, early_stopping=False, gamma=0.02, reg_w=1.0, preprocessing="zscore")
+        model = supdr.MAC(
+            random_state=0, max_iter=2, early_stopping=False, gamma=0.02, reg_w=1.0, preprocessing="zscore"
+        )
         border = np.abs(X[:, 2] - X[:, 7]).argmin()
         right += set(explain_row(model.fit(X, y), X[border], n_columns=2).columns) == {2, 7}
     assert right >= 48

@@ -157,9 +157,7 @@ def trust_curve(
     ValueError
         As `iterate_trust_curve`.
     """
-    *_, last = iterate_trust_curve(
-        X, Z, n_neighbors=n_neighbors, sample_size=sample_size, random_state=random_state
-    )
+    *_, last = iterate_trust_curve(X, Z, n_neighbors=n_neighbors, sample_size=sample_size, random_state=random_state)
     return last
 
 
@@ -223,9 +221,7 @@ def _measures(there: Near, here: Near, k: int, n: int) -> tuple[NDArray, NDArray
     return 1.0 - beyond(here, there, k) / most, 1.0 - beyond(there, here, k) / most, shared(there, here) / k
 
 
-def _by_class(
-    X: NDArray, Z: NDArray, classes: NDArray, codes: NDArray, rows: NDArray, k: int
-) -> ClassTrust:
+def _by_class(X: NDArray, Z: NDArray, classes: NDArray, codes: NDArray, rows: NDArray, k: int) -> ClassTrust:
     """Return the measures of labelled rows, by the classes of both."""
     count = np.bincount(codes[rows], minlength=len(classes))
     sums, false, lost = np.zeros((2, len(classes))), *np.zeros((2, len(classes), len(classes)))

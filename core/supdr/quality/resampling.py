@@ -306,7 +306,9 @@ def _samples(codes: NDArray, resample: str, n: int, share: float, seed: int) -> 
     members = [np.flatnonzero(codes == code) for code in np.unique(codes)]
     size, replace = (1.0, True) if resample == "bootstrap" else (share, False)
     return [
-        np.sort(np.concatenate([rng.choice(each, max(1, round(size * len(each))), replace=replace) for each in members]))
+        np.sort(
+            np.concatenate([rng.choice(each, max(1, round(size * len(each))), replace=replace) for each in members])
+        )
         for _ in range(n)
     ]
 
@@ -352,7 +354,9 @@ def _stability(
     resample: str, n_fits: int, maps: NDArray, charts: NDArray | None, classes: tuple[NDArray, NDArray], k: int
 ) -> Stability:
     placed = aligned(maps)
-    neighbours = np.stack([NearestNeighbors(n_neighbors=k).fit(each).kneighbors(return_distance=False) for each in maps])
+    neighbours = np.stack(
+        [NearestNeighbors(n_neighbors=k).fit(each).kneighbors(return_distance=False) for each in maps]
+    )
     agreeing, reference = _agreement(placed, *classes)
     n = maps.shape[1]
     return Stability(

@@ -73,7 +73,11 @@ class Interval:
     def __str__(self) -> str:
         if math.isinf(self.low):
             return f"{self.name} <= {self.high:.3g}"
-        return f"{self.name} > {self.low:.3g}" if math.isinf(self.high) else f"{self.low:.3g} < {self.name} <= {self.high:.3g}"
+        return (
+            f"{self.name} > {self.low:.3g}"
+            if math.isinf(self.high)
+            else f"{self.low:.3g} < {self.name} <= {self.high:.3g}"
+        )
 
 
 @dataclass(frozen=True)

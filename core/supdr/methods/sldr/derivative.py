@@ -1,7 +1,7 @@
 """How the latent rows of SLDR move with the columns.
 
-    z_m = eta_m(x) W_m'x^m,   dz_m / dx = eta_m W_m' + W_m'x^m (d eta_m / dx)'
-    d eta_m / dx = eta_m (s_m - sum_p eta_p s_p),   s_m = T V_m: the slope of gate m
+z_m = eta_m(x) W_m'x^m,   dz_m / dx = eta_m W_m' + W_m'x^m (d eta_m / dx)'
+d eta_m / dx = eta_m (s_m - sum_p eta_p s_p),   s_m = T V_m: the slope of gate m
 """
 
 from __future__ import annotations
