@@ -34,7 +34,8 @@ def test_the_test_is_scikit_learns(overlapping, model, cv):
     X, y = overlapping
     found = label_permutation(model, X, y, n_permutations=7, cv=cv, random_state=3)
     score, scores, p = permutation_test_score(model, X, y, n_permutations=7, cv=cv, random_state=3)
-    assert (found.score, found.pvalue) == (score, p) and not found.left_out
+    assert (found.score, found.pvalue) == (score, p)
+    assert not found.left_out
     np.testing.assert_array_equal(found.permuted_scores, scores)
     np.testing.assert_array_equal(found.permuted_errors, 1 - scores)
 
@@ -45,7 +46,8 @@ def test_regression_is_judged_by_unexplained_variance(overlapping):
     found = label_permutation(Ridge(), X, y, n_permutations=5, cv=3)
     score, scores, _ = permutation_test_score(Ridge(), X, y, n_permutations=5, cv=3)
     np.testing.assert_array_equal(found.permuted_scores, scores)
-    assert found.error == 1 - score < 0.01 and np.isnan(found.map_error)
+    assert found.error == 1 - score < 0.01
+    assert np.isnan(found.map_error)
 
 
 def test_p_is_uniform_where_labels_are_noise():
@@ -81,12 +83,15 @@ class Centroids(NearestCentroid):
 )
 def test_left_out_errors_stand_for_folds(model):
     found = label_permutation(model, IRIS, KINDS, n_permutations=9)
-    assert found.left_out and found.error < 0.1 and found.pvalue == 0.1
-    assert (
-        0.4 < found.permuted_errors.min() and found.band(0.5)[0] <= np.median(found.permuted_errors) <= found.band()[1]
-    )
-    assert found.twin_map.shape[0] == 150 and sorted(found.twin_labels) == sorted(KINDS)
-    assert not found.deceptive and "held-out error" in str(found)
+    assert found.left_out
+    assert found.error < 0.1
+    assert found.pvalue == 0.1
+    assert found.permuted_errors.min() > 0.4
+    assert found.band(0.5)[0] <= np.median(found.permuted_errors) <= found.band()[1]
+    assert found.twin_map.shape[0] == 150
+    assert sorted(found.twin_labels) == sorted(KINDS)
+    assert not found.deceptive
+    assert "held-out error" in str(found)
 
 
 def test_a_map_of_nothing_is_called_deceptive():
@@ -94,8 +99,10 @@ def test_a_map_of_nothing_is_called_deceptive():
     X, y = rng.standard_normal((60, 100)), np.arange(60) % 2
     model = supdr.BASELINES["LDAProjection"](1)
     found = label_permutation(model, X, y, n_permutations=19, cv=3)
-    assert found.map_error < 0.1 and found.twin_map_error < 0.1
-    assert found.pvalue > 0.05 and found.deceptive
+    assert found.map_error < 0.1
+    assert found.twin_map_error < 0.1
+    assert found.pvalue > 0.05
+    assert found.deceptive
 
 
 def test_unlabelled_rows_are_never_shuffled():
@@ -172,7 +179,8 @@ class Turned(PCA):
 
 def test_turns_reflections_scales_and_shifts_are_no_differences():
     found = stability(Turned(2), IRIS, KINDS, n=6)
-    assert found.spread.max() < 1e-8 and found.kept.min() > 0.99
+    assert found.spread.max() < 1e-8
+    assert found.kept.min() > 0.99
     np.testing.assert_array_equal(found.agreeing, 6)
     assert found.sentence(1) == "6 of 6 seeds agree about the place of class 1"
     assert abs(np.sqrt((found.places**2).sum(axis=1).mean()) - 1) < 1e-9
@@ -187,7 +195,8 @@ class Noise(PCA):
 
 def test_maps_that_know_nothing_keep_what_chance_keeps():
     found = stability(Noise(2), IRIS, KINDS, n=10)
-    assert abs(found.kept.mean() - found.chance) < 0.01 and np.median(found.spread) > 0.9
+    assert abs(found.kept.mean() - found.chance) < 0.01
+    assert np.median(found.spread) > 0.9
 
 
 def test_kept_neighbours_are_counted_over_pairs():
@@ -250,7 +259,8 @@ def test_samples_hold_every_class(resample):
 
     found = stability(Recorded(n_components=2), IRIS, KINDS, resample=resample, n=3, share=0.5)
     assert (np.array(Recorded.seen) == (50 if resample == "bootstrap" else 25)).all()
-    assert 0 < np.median(found.spread) < 0.3 and found.kept.mean() > 3 * found.chance
+    assert 0 < np.median(found.spread) < 0.3
+    assert found.kept.mean() > 3 * found.chance
 
 
 def test_stability_does_not_depend_on_names_of_classes():

@@ -123,7 +123,8 @@ def test_a_missing_cell_has_no_say(new_rows):
     rows = new_rows.copy()
     rows[:, 3] = np.nan
     found = map_derivative(model, rows)
-    assert (found[:, :, 3] == 0.0).all() and (found[:, :, 4] != 0.0).all()
+    assert (found[:, :, 3] == 0.0).all()
+    assert (found[:, :, 4] != 0.0).all()
 
 
 def test_wide_rows_of_class_atlas(new_rows):
@@ -198,8 +199,10 @@ def test_an_explanation_of_a_row_says_what_moves_it():
     found = explain_row(model, WINE[5], names=[f"c{k}" for k in range(13)])
     np.testing.assert_allclose(found.place, model.transform(WINE[5:6])[0])
     np.testing.assert_allclose(found.arrows, found.derivative[:, found.columns].T)
-    assert (np.diff(found.effects[found.columns]) <= 0).all() and 0 < found.share <= 1
-    assert found.names == tuple(f"c{k}" for k in found.columns) and found.names[0] in str(found)
+    assert (np.diff(found.effects[found.columns]) <= 0).all()
+    assert 0 < found.share <= 1
+    assert found.names == tuple(f"c{k}" for k in found.columns)
+    assert found.names[0] in str(found)
     np.testing.assert_allclose(found.deviations, ((WINE[5] - WINE.mean(axis=0)) / UNIT)[found.columns], atol=1e-9)
 
 
@@ -219,8 +222,10 @@ def test_a_rule_holds_as_often_as_it_says():
     found = explain_selection(X, chosen)
     assert {each.column for each in found.rule} == {1, 3}
     holds = np.logical_and.reduce([each.holds(X) for each in found.rule])
-    assert found.holds == holds[chosen].mean() > 0.9 and found.rest_holds == holds[~chosen].mean() < 0.1
-    assert "x4 > 1." in str(found) and "holds for" in str(found)
+    assert found.holds == holds[chosen].mean() > 0.9
+    assert found.rest_holds == holds[~chosen].mean() < 0.1
+    assert "x4 > 1." in str(found)
+    assert "holds for" in str(found)
 
 
 def test_chance_makes_no_rule():

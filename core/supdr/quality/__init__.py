@@ -1,5 +1,4 @@
-"""How true a map is: what a plane keeps of the neighbours, the distances and the classes of its rows; and how far to
-believe it: chance, stability, reasons.
+"""How true a map is, and how far to believe it: neighbours, distances, classes; chance, stability, reasons.
 
 from supdr.quality import map_quality, model_quality, row_trustworthiness
 
@@ -32,8 +31,8 @@ from supdr.quality.neighbourhoods import (
     trustworthiness,
 )
 from supdr.quality.permutations import LabelPermutation, iterate_label_permutation, label_permutation
-from supdr.quality.selections import Interval, SelectionExplanation, explain_pair, explain_selection
 from supdr.quality.resampling import Stability, iterate_stability, stability
+from supdr.quality.selections import Interval, SelectionExplanation, explain_pair, explain_selection
 from supdr.quality.summary import MapQuality, map_quality, model_quality
 from supdr.quality.votes import knn_error, row_knn_error
 

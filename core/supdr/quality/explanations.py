@@ -2,8 +2,8 @@
 
     J_kj = s_j dz_k / dx_j      s_j: the standard deviation of column j among the training rows
 
-The methods of this library have formulas.  Of any other map it is tried whether it is affine, z = A'x + b: then A is its
-derivative everywhere.
+The methods of this library have formulas.  Of any other map it is tried whether it is affine, z = A'x + b: then A is
+its derivative everywhere.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ class RowExplanation:
 def map_derivative(model: Any, X: Any, *, fitted_on: Any = None) -> NDArray:
     """Return how a fitted map moves rows, for a standard deviation of each original column.
 
-    Exact: MAC of one and of two layers, SLDR with its gate, ClassAtlas with its own gate, LSDR, NSDR, SDR-GLM and SNF by
-    the condition that their latent rows of new data fulfil, every affine map (PCA, LDA, NCA, PLS, pipelines of them).
+    Exact: MAC of one and of two layers, SLDR with its gate, ClassAtlas with its own gate, LSDR, NSDR, SDR-GLM and SNF
+    by the condition that their latent rows of new data fulfil, every affine map (PCA, LDA, NCA, PLS, pipelines of them).
 
     Parameters
     ----------

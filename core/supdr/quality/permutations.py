@@ -4,8 +4,8 @@
 
 Source: M. Ojala, G. C. Garriga, "Permutation Tests for Studying Classifier Performance", JMLR 11 (2010), test 1.  The
 same as `sklearn.model_selection.permutation_test_score` where `cv` is given.  Without it, methods that have left-out
-errors in closed form (MAC, ClassAtlas) are fitted once for each permutation; what does not depend on labels, the kernels
-and their decompositions, is computed once for all.
+errors in closed form (MAC, ClassAtlas) are fitted once for each permutation; what does not depend on labels, the
+kernels and their decompositions, is computed once for all.
 """
 
 from __future__ import annotations
@@ -232,13 +232,11 @@ def label_permutation(
     Interrupted
         If it was interrupted before the fit to the true labels was done.
     """
-    last = None
     options = {"n_permutations": n_permutations, "cv": cv, "n_jobs": n_jobs, "random_state": random_state}
-    for last in iterate_label_permutation(estimator, X, y, **options, interrupted=interrupted):
-        pass
-    if last is None:
+    results = list(iterate_label_permutation(estimator, X, y, **options, interrupted=interrupted))
+    if not results:
         raise Interrupted("the test was stopped before the fit to the true labels was done")
-    return last
+    return results[-1]
 
 
 class _Trial(NamedTuple):

@@ -223,14 +223,12 @@ def stability(
     Interrupted
         If it was interrupted before the first fit was done.
     """
-    last = None
     options = {"share": share, "charts": charts, "n_neighbors": n_neighbors, "n_jobs": n_jobs}
     options |= {"random_state": random_state, "interrupted": interrupted}
-    for last in iterate_stability(estimator, X, y, resample=resample, n=n, **options):
-        pass
-    if last is None:
+    results = list(iterate_stability(estimator, X, y, resample=resample, n=n, **options))
+    if not results:
         raise Interrupted("stability was stopped before the first fit was done")
-    return last
+    return results[-1]
 
 
 def procrustes(Z: NDArray, target: NDArray) -> NDArray:

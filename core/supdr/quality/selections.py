@@ -3,9 +3,10 @@
     effect_j = (mean_j of the selection - mean_j of the rest) / s_j,   s_j^2 = (v_j + w_j) / 2
 
 v, w: variances of the two groups (J. Cohen, "Statistical Power Analysis for the Behavioral Sciences", 1988, ch. 2.2: d).
-A rule is made of intervals of few columns: they are added one by one, as long as each raises the share of the selection
-that fulfils the rule minus the share of the rest that does (Youden's J) by more than chance gives: sides are closed where
-J is beyond the bound of N. Smirnov, "Table for estimating the goodness of fit of empirical distributions", 1948.
+A rule is made of intervals of few columns: they are added one by one, as long as each raises the share of the
+selection that fulfils the rule minus the share of the rest that does (Youden's J) by more than chance gives: sides are
+closed where J is beyond the bound of N. Smirnov, "Table for estimating the goodness of fit of empirical distributions",
+1948.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ class SelectionExplanation:
     all_effects : array of shape (D,)
         Effect sizes of all columns; NaN where a group has no observed cell.
     rule : tuple of Interval
-        All of them hold for most of the selection and for few of the rest; empty where no interval says more than chance.
+        All of them hold for most of the selection, for few of the rest; empty where no interval says more than chance.
     holds, rest_holds : float
         Shares of the selection and of the rest for which the rule holds.
     """

@@ -102,7 +102,10 @@ class SecondLayer(NamedTuple):
         return mixed(hidden, self.sharpness) @ self.coef
 
     def derivative(self, hidden: Array) -> Array:
-        """Return dz / dh (n, L, K - 1) at codes (n, K - 1); "mix": sum_k c_k dp_k, dp = p (da - p'da), a = kappa S h."""
+        """Return dz / dh (n, L, K - 1) at codes h (n, K - 1).
+
+        "mix": sum_k c_k dp_k, dp = p (da - p'da), a = kappa S h.
+        """
         if self.mapping is not None:
             return self.mapping.derivative(hidden, self.coef)
         p, steep = mixed(hidden, self.sharpness), self.sharpness * simplex_codes(hidden.shape[1] + 1)
