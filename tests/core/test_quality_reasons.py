@@ -74,7 +74,7 @@ def test_derivatives_are_finite_differences_of_transform(name, new_rows):
 
 @pytest.mark.parametrize("name", SNFS)
 def test_the_derivative_of_snf_is_that_of_its_minimum(name, new_rows):
-    """`transform` stops where the cost no longer falls, at half the digits: Newton's steps on its gradient add the rest."""
+    """`transform` stops where the cost no longer falls, at half the digits: Newton's steps add the rest."""
     model = SNFS[name].fit(WINE, CLASSES)
     form, state, reg = model._on_all, model.snapshot_.state, model.reg_z
     fit, anchors = state.predictors, state.latent

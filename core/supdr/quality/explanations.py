@@ -77,7 +77,7 @@ def map_derivative(model: Any, X: Any, *, fitted_on: Any = None) -> NDArray:
     """Return how a fitted map moves rows, for a standard deviation of each original column.
 
     Exact: MAC of one and of two layers, SLDR with its gate, ClassAtlas with its own gate, LSDR, NSDR, SDR-GLM and SNF
-    by the condition that their latent rows of new data fulfil, every affine map (PCA, LDA, NCA, PLS, pipelines of them).
+    by the condition that their latent rows of new data fulfil, affine maps (PCA, LDA, NCA, PLS, pipelines of them).
 
     Parameters
     ----------

@@ -121,9 +121,10 @@ class LabelPermutation:
     def deceptive(self) -> bool:
         """Whether the map of the training rows looks separated though chance may do as well on held-out rows.
 
-        Its neighbours err at most half as often as held-out rows by shuffled labels do, and p is above .05.
+        Its neighbours err at most half as often as held-out rows by shuffled labels do, and p is above .05, not only
+        because permutations are few.
         """
-        if not len(self.permuted_errors):
+        if not (self.permuted_scores >= self.score).any():
             return False
         return self.pvalue > SIGNIFICANT and self.map_error <= 0.5 * float(np.median(self.permuted_errors))
 
@@ -240,7 +241,7 @@ def label_permutation(
 
 
 class _Trial(NamedTuple):
-    """What a permutation needs: estimator, rows, labels, numbers of the labelled rows, splitter or None, cache, stop."""
+    """What a permutation needs: estimator, rows, labels, numbers of labelled rows, splitter or None, cache, stop."""
 
     estimator: Any
     X: NDArray

@@ -2,7 +2,7 @@
 
     effect_j = (mean_j of the selection - mean_j of the rest) / s_j,   s_j^2 = (v_j + w_j) / 2
 
-v, w: variances of the two groups (J. Cohen, "Statistical Power Analysis for the Behavioral Sciences", 1988, ch. 2.2: d).
+v, w: variances of the two groups (J. Cohen, "Statistical Power Analysis for the Behavioral Sciences", 1988: d).
 A rule is made of intervals of few columns: they are added one by one, as long as each raises the share of the
 selection that fulfils the rule minus the share of the rest that does (Youden's J) by more than chance gives: sides are
 closed where J is beyond the bound of N. Smirnov, "Table for estimating the goodness of fit of empirical distributions",
