@@ -1,10 +1,10 @@
-"""How true a map is, and how far to believe it: neighbours, distances, classes; chance, stability, reasons.
+"""Quality of a map, and how far to believe it: neighbours, distances, classes; chance, stability, reasons.
 
 from supdr.quality import map_quality, model_quality, row_trustworthiness
 
 map_quality(X, Z, y)                  # all numbers of a map
 model_quality(model, X_test, y_test)  # of rows that a fitted model has not seen
-row_trustworthiness(X, Z)             # which rows stand among strangers
+row_trustworthiness(X, Z)             # of every row
 label_permutation(MAC(), X, y)        # could chance do this?
 stability(MAC(), X, y)                # would it look the same again?
 explain_row(model, X[0])              # why is it here?

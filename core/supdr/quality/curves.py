@@ -18,7 +18,7 @@ from supdr.engine.docstrings import with_entries_of
 from supdr.engine.interruption import checkpoint
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
 from supdr.quality.checking import check_map, check_neighbors, sampled_rows
-from supdr.quality.near import Near, batches, beyond, nearest_of, shared
+from supdr.quality.near import Near, batches, excess_ranks, nearest_of, shared
 
 # Numbers of neighbours of a curve whose numbers are not given.
 POINTS = 12
@@ -218,7 +218,7 @@ def _curves(X: NDArray, Z: NDArray, numbers: NDArray, rows: NDArray) -> Iterator
 def _measures(there: Near, here: Near, k: int, n: int) -> tuple[NDArray, NDArray, NDArray]:
     """Return trustworthiness, continuity and overlap of some rows, (b,) each."""
     most = 0.5 * k * (2 * n - 3 * k - 1)
-    return 1.0 - beyond(here, there, k) / most, 1.0 - beyond(there, here, k) / most, shared(there, here) / k
+    return 1.0 - excess_ranks(here, there, k) / most, 1.0 - excess_ranks(there, here, k) / most, shared(there, here) / k
 
 
 def _by_class(X: NDArray, Z: NDArray, classes: NDArray, codes: NDArray, rows: NDArray, k: int) -> ClassTrust:
