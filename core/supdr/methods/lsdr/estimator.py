@@ -41,7 +41,7 @@ from supdr.methods.lsdr.problem import LSDRProblem, LSDRState
 from supdr.methods.lsdr.solvers import SOLVERS
 from supdr.rows.in_partitions import InPartitions, PartitionSupport
 from supdr.solvers.linear_heads import column_spread, loo_ridge
-from supdr.solvers.reconstruction import fold_in, reconstruct, split_missing
+from supdr.solvers.reconstruction import fold_in, fold_in_derivative, reconstruct, split_missing
 from supdr.solvers.softmax_head import loo_softmax
 
 
@@ -286,6 +286,13 @@ class LSDR(InPartitions, Factorisation):
         """Return the map from preprocessed rows to internal latent rows, with their biases."""
         settings = self._reg_u, float(self.beta), bool(self.row_bias)
         return partial(_folded_in, self.components_, self.intercept_x_, *settings)
+
+    def _latent_derivative(self, X: NDArray) -> NDArray:
+        _, observed = split_missing(X)
+        slopes = fold_in_derivative(
+            self.components_, self._reg_u, float(self.beta), row_bias=bool(self.row_bias), observed=observed
+        )
+        return np.broadcast_to(slopes[..., : len(self.components_), :], (len(X), *self.components_.shape))
 
     def _reconstructed(self, latent: NDArray) -> NDArray:
         return reconstruct(latent, self.components_, self.intercept_x_)

@@ -101,6 +101,16 @@ class SecondLayer(NamedTuple):
             return self.mapping.apply(hidden, self.coef)
         return mixed(hidden, self.sharpness) @ self.coef
 
+    def derivative(self, hidden: Array) -> Array:
+        """Return dz / dh (n, L, K - 1) at codes h (n, K - 1).
+
+        "mix": sum_k c_k dp_k, dp = p (da - p'da), a = kappa S h.
+        """
+        if self.mapping is not None:
+            return self.mapping.derivative(hidden, self.coef)
+        p, steep = mixed(hidden, self.sharpness), self.sharpness * simplex_codes(hidden.shape[1] + 1)
+        return np.einsum("kl,nk,nkh->nlh", self.coef, p, steep - (p @ steep)[:, None, :])
+
 
 class TwoLayerState(NamedTuple):
     """Where the search for the widths stands.  Nothing in it is ever written to.
@@ -129,6 +139,11 @@ class TwoLayerState(NamedTuple):
     def image(self, X: Array) -> Array:
         """Return z (n, L) of preprocessed rows (n, D)."""
         return self.second.apply(self.first.mapping.apply(X, self.first.coef))
+
+    def derivative(self, X: Array) -> Array:
+        """Return dz / dx (n, L, D) at preprocessed rows (n, D): that of the second layer times that of the first."""
+        hidden = self.first.mapping.apply(X, self.first.coef)
+        return self.second.derivative(hidden) @ self.first.mapping.derivative(X, self.first.coef)
 
     def without_rows(self) -> TwoLayerState:
         """Return the map alone: what belongs to the rows that it was fitted to is empty."""

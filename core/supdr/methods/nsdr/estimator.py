@@ -43,7 +43,7 @@ from supdr.methods.nsdr.problem import NSDRProblem, NSDRState
 from supdr.methods.nsdr.solvers import SOLVERS
 from supdr.solvers.kernel_heads import KernelHead, close_gap
 from supdr.solvers.linear_heads import column_spread
-from supdr.solvers.reconstruction import fold_in, reconstruct, split_missing
+from supdr.solvers.reconstruction import fold_in, fold_in_derivative, reconstruct, split_missing
 
 
 @dataclass(eq=False, repr=False)
@@ -259,6 +259,13 @@ class NSDR(Factorisation):
             X, observed = np.where(missing, 0.0, X), np.where(missing, 0.0, 1.0)
         weights = float(self.reg_u), float(self.beta)
         return fold_in(X, self.components_, self.intercept_x_, *weights, row_bias=self.row_bias, observed=observed)
+
+    def _latent_derivative(self, X: NDArray) -> NDArray:
+        _, observed = split_missing(X)
+        slopes = fold_in_derivative(
+            self.components_, float(self.reg_u), float(self.beta), row_bias=bool(self.row_bias), observed=observed
+        )
+        return np.broadcast_to(slopes[..., : len(self.components_), :], (len(X), *self.components_.shape))
 
     def _reconstructed(self, latent: NDArray) -> NDArray:
         return reconstruct(latent, self.components_, self.intercept_x_)
