@@ -40,7 +40,7 @@ from supdr.engine.targets import Targets
 from supdr.functions.kernels import Kernel
 from supdr.methods.nsdr.parameters import PARAMETERS
 from supdr.methods.nsdr.problem import NSDRProblem, NSDRState
-from supdr.methods.nsdr.solvers import SOLVERS
+from supdr.methods.nsdr.solvers import PRECISIONS, SOLVERS
 from supdr.solvers.kernel_heads import KernelHead, close_gap
 from supdr.solvers.linear_heads import column_spread
 from supdr.solvers.reconstruction import fold_in, reconstruct, split_missing
@@ -221,10 +221,7 @@ class NSDR(Factorisation):
         n_components = component_count(self._wanted_components, targets, X.shape, self.init)
         warn_of_many_components(n_components, X.shape[1])
         filled, observed = split_missing(X)
-        extra = {}
-        if self.solver == "sgd":
-            extra = {"lr_reconstruction": self.lr_reconstruction, "lr_classification": self.lr_classification}
-        return SOLVERS[self.solver](
+        return NSDRProblem(
             X=filled,
             observed=observed,
             rows=np.flatnonzero(targets.labelled),
@@ -238,9 +235,12 @@ class NSDR(Factorisation):
             row_bias=bool(self.row_bias),
             weights=targets.weights[targets.labelled],
             init=self.init if isinstance(self.init, str) else np.array(self.init, dtype=float),
+            solver=SOLVERS[self.solver],
+            precision=PRECISIONS.get(self.solver, NSDRProblem.precision),
             init_scale=float(self.init_scale),
+            lr_reconstruction=self.lr_reconstruction,
+            lr_classification=self.lr_classification,
             n_jobs=self.n_jobs,
-            **extra,
         )
 
     def _expose(self, state: NSDRState) -> None:
