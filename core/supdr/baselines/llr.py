@@ -51,8 +51,10 @@ random_state, verbose, missing_label
     init_scale: float | None = field(default=None, init=False)
     n_init: int = field(default=1, init=False)
     early_stopping: bool = field(default=False, init=False)
-    validation_fraction: float = field(default=0.2, init=False)
-    n_iter_no_change: int = field(default=10, init=False)
+
+    # No attributes here: scikit-learn takes an attribute of this name for a parameter.
+    validation_fraction: ClassVar[Any] = property()
+    n_iter_no_change: ClassVar[Any] = property()
     n_jobs: int | None = field(default=None, init=False)
 
     @classmethod

@@ -21,7 +21,10 @@ from supdr.rows.partitions import Partitions, at_home, gathered, listed, spread
 STATE = "state.pickle"
 
 # Modules that checkpoints name, and where their contents are now.
-MOVED = {"supdr.methods.snf.partitioned": "supdr.methods.snf.distributed"}
+MOVED = {
+    "supdr.methods.snf.partitioned": "supdr.methods.snf.distributed",
+    "supdr.solvers.summed_lbfgs": "supdr.solvers.distributed_lbfgs",
+}
 
 
 def save(content: Any, folder: Path, number: int) -> None:
@@ -48,7 +51,8 @@ def save(content: Any, folder: Path, number: int) -> None:
 def load(folder: Path) -> Any:
     """Return what the newest checkpoint in a folder holds; None if there is none.
 
-    `folder`: as for `save`.  Like every pickle a checkpoint can hold programs: load only what you wrote.
+    `folder`: as for `save`.  Like every pickle a checkpoint can hold programs: load only what you wrote.  Raises
+    ValueError if a version of supdr wrote it whose classes this one does not have.
     """
     newest = max(_complete(folder), default=None)
     if newest is None:
@@ -84,7 +88,13 @@ class _Unpickler(pickle.Unpickler):
         self.folder = folder
 
     def find_class(self, module: str, name: str) -> Any:
-        return super().find_class(MOVED.get(module, module), name)
+        try:
+            return super().find_class(MOVED.get(module, module), name)
+        except (ImportError, AttributeError) as error:
+            raise ValueError(
+                f"the checkpoint {self.folder} names {module}.{name}, which this version of supdr does not have; "
+                "open it with the version that wrote it, or begin the run anew with another folder"
+            ) from error
 
     def persistent_load(self, key: Any) -> Partitions:
         return spread(np.load, at_home([delayed(file, pure=False) for file in _files(self.folder, *key)]))
