@@ -12,7 +12,7 @@ Source: J. Grabocka, L. Schmidt-Thieme, "Learning Through Non-linearly Supervise
 algorithms 2 and 3.  Errata: eq. 28 adds bu_i with weight 1, eq. 29 puts it into the inner product; here bu is one more
 latent coordinate.  Eq. 35 prints -(a_i + a_l) / n^2 where the sum needs -(a_i + a_l) / (2n).  Eq. 32 has the wrong
 sign.  Eq. 40 prints sign(..): what is compared is the decision value.  The claim that the alternation must converge
-does not hold: see `supdr.methods.nsdr.paper_loop`, which also lists the errata of the algorithms.
+does not hold: see `supdr.methods.nsdr.min_max`, which also lists the errata of the algorithms.
 """
 
 from __future__ import annotations
