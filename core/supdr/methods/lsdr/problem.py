@@ -175,7 +175,8 @@ class LSDRProblem(SolvedProblem):
 
     def at_point(self, state: LSDRState, search: LBFGSState, objective: Evaluate | None) -> LSDRState:
         """Return `state` at the point of a search."""
-        return LSDRState(*self.unpack(search.point), state.seed, state.iteration, search)
+        latent, components, intercept_x, coef, intercept = self.unpack(search.point)
+        return LSDRState(latent, components, intercept_x, coef, intercept, state.seed, state.iteration, search)
 
     def may_rest(self, previous: LSDRState, state: LSDRState) -> bool:
         """Tell that a standstill is convergence, unless it is the first, cautious step."""

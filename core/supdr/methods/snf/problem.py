@@ -216,7 +216,8 @@ class SNFProblem(SolvedProblem):
         """Return `state` at the point of a search."""
         latent, filling = self.split(search.point)
         norm = float(np.linalg.norm(search.gradient))
-        return SNFState(latent, filling, *search.payload, norm, search.step, search, state.seed, state.iteration)
+        predictors, target = search.payload
+        return SNFState(latent, filling, predictors, target, norm, search.step, search, state.seed, state.iteration)
 
 
 # Stands where a regression could not be solved: the objective is not a number.
