@@ -58,8 +58,8 @@ class LLR(SNF):
     early_stopping: bool = field(default=False, init=False)
 
     # No attributes here: scikit-learn takes an attribute of this name for a parameter.
-    validation_fraction: ClassVar[Any] = property()
-    n_iter_no_change: ClassVar[Any] = property()
+    validation_fraction: ClassVar[Any] = property()  # type: ignore[misc]
+    n_iter_no_change: ClassVar[Any] = property()  # type: ignore[misc]
     n_jobs: int | None = field(default=None, init=False)
 
     @classmethod

@@ -87,8 +87,8 @@ class LMKL(SLDR):
     early_stopping: bool = field(default=False, init=False)
 
     # No attributes here: scikit-learn takes an attribute of this name for a parameter.
-    validation_fraction: ClassVar[Any] = property()
-    n_iter_no_change: ClassVar[Any] = property()
+    validation_fraction: ClassVar[Any] = property()  # type: ignore[misc]
+    n_iter_no_change: ClassVar[Any] = property()  # type: ignore[misc]
     n_jobs: int | None = field(default=None, init=False)
 
     C: float = 1.0
