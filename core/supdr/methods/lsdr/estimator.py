@@ -35,7 +35,7 @@ from supdr.engine.probabilities import class_probabilities
 from supdr.engine.reconstruction import Factorisation
 from supdr.engine.targets import Targets
 from supdr.functions.losses import LOSSES, SQUARED, loss_code, loss_gradient
-from supdr.methods.lsdr.distributed import SUPPORT, DistributedDescent
+from supdr.methods.lsdr.distributed import SUPPORT, DistributedLSDR
 from supdr.methods.lsdr.parameters import PARAMETERS
 from supdr.methods.lsdr.problem import LSDRProblem, LSDRState
 from supdr.methods.lsdr.solvers import SOLVERS
@@ -248,10 +248,10 @@ class LSDR(InPartitions, Factorisation):
         self._reg_u, self._reg_v = (
             (0.1 if complete else 1.0) if reg is None else float(reg) for reg in (self.reg_u, self.reg_v)
         )
-        solver, held = SOLVERS[self.solver], {}
+        kind, held = LSDRProblem, {}
         if self._partitioned:
-            solver, held = DistributedDescent, {"all_rows": self.partitions_}
-        return solver(
+            kind, held = DistributedLSDR, {"all_rows": self.partitions_}
+        return kind(
             **held,
             X=filled,
             observed=observed,
@@ -269,6 +269,7 @@ class LSDR(InPartitions, Factorisation):
             row_bias=bool(self.row_bias),
             init=self.init if isinstance(self.init, str) else np.array(self.init, dtype=float),
             init_scale=float(self.init_scale),
+            solver=SOLVERS[self.solver],
         )
 
     def _expose(self, state: LSDRState) -> None:

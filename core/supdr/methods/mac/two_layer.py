@@ -282,16 +282,16 @@ class TwoLayerProblem(Problem):
         """Fit the first layer to `rows`; other rows are out of the sample anyway."""
         mapping = self._around(centers, width, seed)
         corners = simplex_codes(self.n_classes)
-        wanted = corners[self.codes]
+        targets = corners[self.codes]
         e, back = mapped_spectrum(self.X[rows], mapping, exact=np.array_equal(rows, centers))
-        by_centers = np.zeros((mapping.n_features, wanted.shape[1]))
+        by_centers = np.zeros((mapping.n_features, targets.shape[1]))
         for part, block in feature_blocks(self.X[rows], mapping):
-            by_centers += block.T @ wanted[rows[part]]
+            by_centers += block.T @ targets[rows[part]]
         pulled = back.T @ by_centers
-        fits = np.empty((len(RIDGES), len(rows), wanted.shape[1]))
+        fits = np.empty((len(RIDGES), len(rows), targets.shape[1]))
         left = np.empty_like(fits)
         for part, block in feature_blocks(self.X[rows], mapping):
-            fits[:, part], left[:, part] = leave_one_out(block @ back, pulled, e, RIDGES, wanted[rows[part]])
+            fits[:, part], left[:, part] = leave_one_out(block @ back, pulled, e, RIDGES, targets[rows[part]])
         scores = [judged(each, self.codes[rows], corners) for each in left]
         best = int(np.argmin([error + SQUARE_WEIGHT * square for error, square in scores]))
         ridge = float(RIDGES[best])
@@ -335,11 +335,11 @@ class TwoLayerProblem(Problem):
         self, hidden: Array, mapping: Mapping, corners: Array
     ) -> Iterator[tuple[float, float, Array, Array]]:
         """Yield error, mean square, weights and left-out images of the second layer at every ridge."""
-        wanted = corners[self.codes]
+        targets = corners[self.codes]
         e, back = mapped_spectrum(hidden, mapping, exact=False)
         basis = mapping.apply(hidden, back)
-        pulled = basis.T @ wanted
-        _, lefts = leave_one_out(basis, pulled, e, SECOND_RIDGES, wanted)
+        pulled = basis.T @ targets
+        _, lefts = leave_one_out(basis, pulled, e, SECOND_RIDGES, targets)
         for ridge, left in zip(SECOND_RIDGES, lefts):
             yield *judged(left, self.codes, corners), back @ (pulled / (e + ridge)[:, None]), left
 
