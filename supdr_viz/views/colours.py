@@ -24,6 +24,9 @@ TRUST_SHADES = ERROR_SHADES[::-1]
 # Trust in a map that knows nothing, about; of less, the colour is the same.
 CHANCE = 0.5
 
+# Spread of a row's places, as a share of the size of the map, that has the last of `ERROR_SHADES`.
+LARGE_SPREAD = 0.5
+
 # Errors of this share of the range of the target, and larger ones, have the last colour: the scale stands still.
 LARGE = 0.5
 
@@ -91,6 +94,8 @@ def scale(scene: Scene, colour_by: str, dark: bool) -> dict[str, Any]:
     colours = palette(dark)
     if colour_by == "trust":
         return {"palette": list(TRUST_SHADES), "low": CHANCE, "high": 1.0, "nan_color": colours.muted}
+    if colour_by == "spread":
+        return {"palette": list(ERROR_SHADES), "low": 0.0, "high": LARGE_SPREAD, "nan_color": colours.muted}
     if scene.task == "regression":
         if colour_by == "error":
             return {"palette": list(ERROR_SHADES), "low": 0.0, "high": largest_error(scene), "nan_color": colours.muted}

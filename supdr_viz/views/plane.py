@@ -16,6 +16,7 @@ from supdr_viz.ui.theme import palette
 from supdr_viz.views.colours import (
     CHANCE,
     ERROR_SHADES,
+    LARGE_SPREAD,
     SHADES,
     TRUST_SHADES,
     colour_layers,
@@ -195,6 +196,8 @@ def class_legend(scene: Scene, colour_by: str = "label") -> list[LegendEntry]:
             LegendEntry("lost neighbour", css("error")),
             LegendEntry("false neighbour", css("secondary"), "dotted"),
         ]
+    elif colour_by == "spread":
+        entries = [_scale_entry(f"spread 0 to {LARGE_SPREAD:g} of the map's size", ERROR_SHADES)]
     elif regression:
         entries = [_value_scale(scene, colour_by)]
     elif colour_by == "error":

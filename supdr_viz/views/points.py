@@ -52,6 +52,7 @@ class Points:
     pulled: whether the places by `transform` are wanted.
     colour_by (one of "label", "truth", "prediction", "error", "trust"): what the colours of rows mean.
     truth: how true the latent plane was when it was last measured.
+    spread (n,): how far the places of a row lie apart in other fits, for ``colour_by`` "spread"; None: not known.
     """
 
     def __init__(self, stage: Stage | None = None, selection: Selection | None = None) -> None:
@@ -60,6 +61,7 @@ class Points:
         self.frame: Frame | None = None
         self.surface: Surface | None = None
         self.truth: MapQuality | None = None
+        self.spread: NDArray | None = None
         self.drawn: NDArray = np.arange(0)
         self.pulled = False
         self.colour_by = "label"
@@ -163,6 +165,12 @@ class Points:
         self._mode = mode
         self._show()
 
+    def show_spread(self, spread: NDArray) -> None:
+        """Note how far the places of each row lie apart (n,)."""
+        self.spread = spread
+        if self.colour_by == "spread":
+            self._show_colours()
+
     def show_colours(self, colour_by: str) -> None:
         """Choose what the colours of rows mean."""
         if colour_by != self.colour_by:
@@ -215,6 +223,8 @@ class Points:
     def colours(self) -> NDArray:
         """Return what the colours of all rows stand for now, (n,): see `row_colours`."""
         assert self.scene is not None
+        if self.colour_by == "spread":
+            return np.full(len(self.scene.code), np.nan) if self.spread is None else self.spread
         return row_colours(self.scene, self.surface, self.colour_by, self.truth)
 
     def _show_colours(self) -> None:
