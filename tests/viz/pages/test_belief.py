@@ -20,6 +20,7 @@ from supdr_viz.views.stage.packed_positions import unpacked_places
 from tests.viz.visitor import Visitor
 
 IRIS = "?data=iris&method=MAC&method.n_components=2&method.max_iter=4&test=0.3&seed=0&speed=fast"
+NOISE = "?data=noise&data.n_samples=80&data.n_features=80&method=LSDR&method.n_components=2&method.max_iter=6&speed=fast"
 LINEAR = "?data=iris&method=PCAProjection&method.n_components=2&test=0.3&seed=0&speed=fast"
 
 
@@ -63,6 +64,13 @@ def test_shuffled_labels_draw_a_band_and_say_a_sentence():
         assert "shuffled labels" not in visitor.head("Error")
 
 
+
+
+def test_a_map_of_noise_is_not_to_be_believed():
+    with Visitor(NOISE) as visitor:
+        opened(visitor).press("Shuffle the labels").settle()
+        assert visitor.sees("shuffled labels did as well: chance can do this")
+        assert visitor.sees("do not believe its groups")
 
 
 def test_fits_can_be_stopped_and_what_is_known_stays():
