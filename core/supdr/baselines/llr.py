@@ -19,8 +19,8 @@ class LLR(SNF):
     ----------
     n_components : int or None, default=None
         D, latent dimension, 1 to min(n_samples - 1, 200); None as in `SNF`.
-    task, class_weight, target_weight, reg_v, reg_z, reg_w, preprocessing, calibrate, init, max_iter, tol, \
-random_state, verbose, missing_label
+    task, class_weight, target_weight, reg_v, reg_z, reg_w, preprocessing, calibrate, extrapolate, init, \
+max_iter, tol, random_state, verbose, missing_label
         As in `SNF`.  Without labels only the product of reg_v and reg_z matters.
 
     References
@@ -32,7 +32,7 @@ random_state, verbose, missing_label
         *chosen(
             SNF.parameters,
             *("n_components", "task", "target_weight", "reg_v", "reg_w", "reg_z", "preprocessing", "calibrate"),
-            *("init", "max_iter", "tol", "random_state", "verbose", "missing_label"),
+            *("extrapolate", "init", "max_iter", "tol", "random_state", "verbose", "missing_label"),
         ),
         of_run("class_weight"),
     )

@@ -55,6 +55,7 @@ class _Unsupervised(SDRGLM):
     inner: int | None = field(default=1, init=False)
     gauge: bool = field(default=True, init=False)
     calibrate: bool = field(default=True, init=False)
+    extrapolate: bool = field(default=True, init=False)
     early_stopping: bool = field(default=False, init=False)
     validation_fraction: float = field(default=0.2, init=False)
     n_iter_no_change: int = field(default=10, init=False)

@@ -86,6 +86,9 @@ class LSDR(InPartitions, Factorisation):
         Whether every row has a bias bu_i, as in the paper: a hidden latent coordinate with fixed loadings.
     calibrate : bool, default=True
         Whether `predict` uses heads refitted on ``transform`` of the labelled rows; see Notes.
+    extrapolate : bool, default=False
+        Whether new rows are used as they are.  False: cells that lie further outside of the training rows' range than a
+        quarter of it are clipped there for regression, and `predict` warns.
     init : {"pca", "random"} or array of shape (n_samples, n_components), default="pca"
         Starting U.  "random" starts everything at N(0, init_scale^2), as the paper does.
     init_scale : float, default=0.1
@@ -190,6 +193,7 @@ class LSDR(InPartitions, Factorisation):
     preprocessing: str = "whiten"
     row_bias: bool = False
     calibrate: bool = True
+    extrapolate: bool = False
     init: str | ArrayLike = "pca"
     init_scale: float = 0.1
     early_stopping: bool = False
