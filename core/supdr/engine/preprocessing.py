@@ -15,9 +15,13 @@ PREPROCESSING = ("none", "zscore", "minmax", "whiten")
 # New rows are clipped this share of a column's range beyond the smallest and the largest value of the training rows.
 MARGIN = 0.25
 
-# A cell that lies further beyond them than this share of the range is worth a warning: of many columns some cell of most
-# rows lies a little outside.
+# A cell that lies further beyond them than this share of the range is worth a warning: of many columns some cell of
+# most rows lies a little outside.
 FAR = 1.0
+
+# With no more rows a column than this a covariance is too uncertain to whiten by, even if it is shrunk: measured on six
+# sets, z-scored rows gave the smaller error of linear methods.
+FEW_ROWS = 3
 
 # Columns that vary by less than this share of their largest entry are constant: they are centred and not scaled.
 SMALLEST_DEVIATION = 1e-12
@@ -176,6 +180,11 @@ def fit_preprocessing(X: NDArray | Columns, kind: str) -> Preprocessing:
         matrix=np.ascontiguousarray(scale[:, None] * directions.T / deviation),
         inverse=np.ascontiguousarray(directions * deviation[:, None] / scale),
     )
+
+
+def scaling_of_rows(kind: str, n_rows: int, n_columns: int) -> str:
+    """Return the kind of preprocessing that a linear method uses: few rows are z-scored in place of whitened."""
+    return "zscore" if isinstance(kind, str) and kind == "whiten" and n_rows <= FEW_ROWS * n_columns else kind
 
 
 def ledoit_wolf_shrinkage(variances: NDArray, fourth: float, n_rows: int, n_columns: int) -> float:
