@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
-from supdr.rows.counting import enclosed
+from supdr.rows.counting import points_in_polygon
 from supdr_viz.data.split import Split
 from supdr_viz.pictures.density import scene_density
 from supdr_viz.pictures.map_quality import Yardstick
@@ -190,7 +190,7 @@ class FrameBuilder:
         whole, latent = self.split.whole, view == "latent"
         if whole is None:
             points = self.latent if latent else self.scene.position
-            return None if points is None else int(enclosed(points, corners).sum())
+            return None if points is None else int(points_in_polygon(points, corners).sum())
         from supdr_viz.pictures.all_rows import count_within, latent_grid, scene_grid
 
         if fitted is None or self.plane is None or self.places is None:

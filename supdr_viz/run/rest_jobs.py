@@ -93,7 +93,7 @@ class RefineJob:
         """See `Job.work`."""
         display, snapshot = self._display, request.snapshot
         ends = display.clock() + SLICE
-        while snapshot.diagnostics.sharpen():
+        while snapshot.diagnostics.refine():
             if display.clock() >= ends:
                 return False
         self._refined, display.stale = snapshot_key(snapshot), True
