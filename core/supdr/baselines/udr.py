@@ -74,6 +74,7 @@ class _Unsupervised(SDRGLM):
     inner: int | None = field(default=1, init=False)
     gauge: bool = field(default=True, init=False)
     calibrate: bool = field(default=True, init=False)
+    extrapolate: bool = field(default=True, init=False)
     early_stopping: bool = field(default=False, init=False)
 
     # No attributes here: scikit-learn takes an attribute of this name for a parameter.

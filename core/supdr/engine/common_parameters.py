@@ -112,6 +112,11 @@ INIT_SCALE = scale(
     "init_scale", "Start scale", 1e-3, 1, "Deviation of the random start.", shown_when=RANDOM, restart=True
 )
 ROW_BIAS = flag("row_bias", "Row bias", "One more latent coordinate that is not shown.", symbol="B_U", restart=True)
+EXTRAPOLATE = flag(
+    "extrapolate",
+    "Extrapolate",
+    "Use new rows as they are; off: cells far outside the range of the training rows are clipped.",
+)
 CALIBRATE = flag("calibrate", "Calibrate", "Refit the classifier on rows embedded without labels.")
 REG_U = scale(
     "reg_u", "Ridge on latent rows", 1e-6, 1e2, "Keeps the latent rows small.", symbol="λU", accepts=(NONNEGATIVE,)

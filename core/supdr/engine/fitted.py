@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import warnings
 from collections.abc import Callable, Hashable
 from typing import Any, ClassVar, Self, TypeVar, cast
 
@@ -16,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from supdr.engine.checks import check_sizes, naming_columns
-from supdr.engine.preprocessing import Preprocessing
+from supdr.engine.preprocessing import FAR, Preprocessing
 from supdr.engine.probabilities import class_probabilities, crossfitted_scores, fit_temperature
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
 
@@ -133,7 +134,9 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         -------
         array of shape (n_samples,) or (n_samples, n_targets)
         """
-        return self._decide(self._latent_scores(self._latent(self._prepare(X)), self._calibrated()))
+        rows = self._checked_new(X)
+        self._warn_of_clipped(rows)
+        return self._decide(self._latent_scores(self._latent(self._within_range(rows)), self._calibrated()))
 
     @available_if(predicts_classes)
     @as_fitted
@@ -293,8 +296,41 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return bool(getattr(self, "calibrate", False))
 
     def _prepare(self, X: ArrayLike) -> NDArray:
+        return self._within_range(self._checked_new(X))
+
+    def _checked_new(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self, "_state")
-        return self._scaled(self._checked(X, reset=False))
+        return self._checked(X, reset=False)
+
+    def _clips_new_rows(self) -> bool:
+        """Whether cells of new rows far outside of the range of the training rows are clipped.
+
+        The values that a linear predictor gives grow without bound; scores of classes may, and the class stays.
+        """
+        return not getattr(self, "extrapolate", True) and not predicts_classes(self)
+
+    def _within_range(self, X: NDArray) -> NDArray:
+        """Return preprocessed rows, clipped before where the method does so."""
+        return self._scaled(self._preprocessing.clipped(X) if self._clips_new_rows() else X)
+
+    def _warn_of_clipped(self, X: NDArray) -> None:
+        """Warn of the first cell of new rows that is clipped and far away."""
+        if not self._clips_new_rows():
+            return
+        fitted = self._preprocessing
+        rows, columns = np.nonzero((fitted.clipped(X, FAR) != X) & ~np.isnan(X))
+        if not len(rows):
+            return
+        row, column = rows[0], columns[0]
+        name = repr(str(self.feature_names_in_[column])) if hasattr(self, "feature_names_in_") else str(column)
+        warnings.warn(
+            f"{len(np.unique(rows))} of {len(X)} rows of X lie far outside of the training rows, the first in row "
+            f"{row}, column {name}: {X[row, column]:g}, where the training rows have {fitted.low[column]:g} to "
+            f"{fitted.high[column]:g}. Such cells are clipped, this one at {fitted.clipped(X)[row, column]:g}; "
+            "extrapolate=True uses them as they are",
+            UserWarning,
+            stacklevel=4,
+        )
 
     def _scaled(self, X: NDArray) -> NDArray:
         """Return preprocessed rows; raise ValueError where their squares are not finite."""

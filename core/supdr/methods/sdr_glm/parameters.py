@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from supdr.engine.common_parameters import (
     CALIBRATE,
+    EXTRAPOLATE,
     HOUSEKEEPING,
     INIT,
     PLANE,
@@ -15,7 +16,7 @@ from supdr.engine.common_parameters import (
     RUN,
     TASK_KIND,
 )
-from supdr.engine.parameters import POSITIVE, Whole, choice, choices, count, flag, of_run, scale
+from supdr.engine.parameters import POSITIVE, TASK, Whole, choice, choices, count, flag, of_run, scale
 
 _AUTO, _FAST = {"recon_weight": ("auto",)}, {"solver": ("fast",)}
 
@@ -102,6 +103,7 @@ PARAMETERS = (
     ),
     PREPROCESSING,
     CALIBRATE,
+    replace(EXTRAPOLATE, shown_when={TASK: ("regression",)}),
     replace(INIT, choices=choices(("svd", "singular vectors"), "random")),
     *RUN,
     of_run("class_weight"),
