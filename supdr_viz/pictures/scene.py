@@ -11,6 +11,7 @@ from scipy.sparse.linalg import svds
 
 from supdr.datasets import Dataset
 from supdr_viz.data.split import Split
+from supdr_viz.pictures.axis_columns import NUMBERED, AxisColumns
 from supdr_viz.pictures.density import sampled, scene_density
 from supdr_viz.pictures.types import Plane, Scene
 
@@ -43,12 +44,14 @@ def build_scene(dataset: Dataset, split: Split, axes: tuple[int, int] | None = N
     classification = dataset.task == "classification"
     is_test = np.arange(len(X)) >= len(split.X_train)
     known = np.concatenate([~np.isnan(split.y_train), np.zeros(len(split.X_test), dtype=bool)])
+    position = plane.project(filled(X, split.X_train))
+    names = tuple(dataset.feature_names) if dataset.image_shape is None else ()
     scene = Scene(
         title=dataset.name,
         description=dataset.description,
         task=dataset.task,
         class_names=tuple(dataset.target_names) if classification else (),
-        position=plane.project(filled(X, split.X_train)),
+        position=position,
         code=np.nan_to_num(truth).astype(np.uint8) if classification else np.zeros(len(X), dtype=np.uint8),
         target=truth,
         is_test=is_test,
@@ -63,10 +66,18 @@ def build_scene(dataset: Dataset, split: Split, axes: tuple[int, int] | None = N
         view_names=view_names(dataset),
         drawn=sampled(len(X)) if split.whole is None else np.arange(len(X)),
         n_rows=len(X) if split.whole is None else split.whole.n_rows,
+        feature_names=names,
+        axis_words=AxisColumns(X, names).words(position) if plane.kind == "components" else named_axes(plane),
     )
     if split.whole is not None:  # counted by partition, with the first surface
         return scene
     return replace(scene, density=scene_density(scene, scene.position, plane.extent))
+
+
+def named_axes(plane: Plane) -> tuple[str, str]:
+    """Return the names of the two columns that a plane shows, where they say more than a number."""
+    across, upward = ("" if NUMBERED.fullmatch(label) else label for label in plane.axis_names)
+    return across, upward
 
 
 def view_names(dataset: Dataset) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from supdr.engine.iterate import Snapshot
 from supdr.rows.counting import enclosed
 from supdr_viz.data.split import Split
+from supdr_viz.pictures.axis_columns import AxisColumns
 from supdr_viz.pictures.density import scene_density
 from supdr_viz.pictures.map_quality import Yardstick
 from supdr_viz.pictures.methods import Mode, mode_of
@@ -64,6 +65,7 @@ class FrameBuilder:
         self.surface: Surface | None = None
         self.yardstick = Yardstick(scene, split)
         self.truth: Truth | None = None
+        self._columns = AxisColumns(np.concatenate([split.X_train, split.X_test]), scene.feature_names)
         n_train = scene.n_train
         some = scene.drawn if split.whole is None else None
         self._drawn = None if some is None else np.sort(some)
@@ -140,6 +142,7 @@ class FrameBuilder:
             numbers=numbers,
             picture=self._picture,
             truth=self.truth if options.truth else None,
+            axis_words=self._columns.words(latent) if embedding.shape[1] > 1 else ("", ""),
         )
 
     def glimpsed(self, fitted: Any) -> Surface | None:

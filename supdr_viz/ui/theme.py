@@ -14,6 +14,7 @@ from typing import Any
 from bokeh.palettes import Cividis256
 
 from supdr_viz.ui import panel_workarounds
+from supdr_viz.ui.own_files import ASSETS
 
 
 @dataclass(frozen=True)
@@ -144,13 +145,18 @@ STILL = """
 
 
 def _without(file: str, kind: str) -> str:
-    """Write the block of the kit's template that asks for its files of a kind, without one of them."""
+    """Write the lines of the kit's template that ask for its files of a kind, without one of them."""
     others = f"line in (bokeh_{kind} or '').splitlines() if '{file}' not in line"
-    return f"{{% block {kind}_resources %}}{{% for {others} %}}{{{{ line }}}}\n{{% endfor %}}{{% endblock %}}"
+    return f"{{% for {others} %}}{{{{ line }}}}\n{{% endfor %}}"
+
+
+def _asset(name: str) -> str:
+    return ASSETS.joinpath(name).read_text(encoding="utf-8")
 
 
 # The page's HTML template: theme and background are right before anything is painted. The theme is the one chosen last
-# in this browser, else the system's.
+# in this browser, else the system's. A skeleton of the page is in place of the kit's scrim, and before the scripts: the
+# browser paints it while it loads them. The kit's script shows and hides it by its name.
 HEAD = (
     """{% extends "base.html" %}{% block preamble %}{{ super() }}
 <script>"""
@@ -158,9 +164,14 @@ HEAD = (
     + panel_workarounds.MODULES_AS_THEY_ARE
     + panel_workarounds.SOCKETS_AS_THEY_ARE
     + "</script>{% endblock %}"
+    + "{% block css_resources %}"
     + _without(panel_workarounds.FONTS_FOR_ALL_LETTERS, "css")
+    + "{% endblock %}{% block js_resources %}{% endblock %}{% block loader_css %}"
+    + _asset("skeleton.css")
+    + "{% endblock %}{% block loader %}"
+    + _asset("skeleton.html")
     + _without("bokeh-gl", "js")  # no figure is drawn by WebGL
-    + """{% block postamble %}{{ super() }}
+    + """{% endblock %}{% block postamble %}{{ super() }}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
 html { color-scheme: light; --supdr-dark: 0; """
@@ -177,6 +188,7 @@ let theme = null
 try { theme = localStorage.getItem("supdr-theme") } catch (error) {}
 const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"
 document.documentElement.dataset.theme = theme || system
+document.documentElement.dataset.page = new URLSearchParams(location.search).get("page") ?? location.pathname.split("/").pop()
 
 // The tabs lead back to what was looked at last on each page; several pages may be at one address, told by "page".
 const memory = ({pathname, search}) => "supdr" + pathname + (new URLSearchParams(search).get("page") ?? "")

@@ -43,7 +43,7 @@ class LatentSpace(PlaneView):
         """Follow the extent; the points themselves move by `Points.show_frame`."""
         super().show_frame(frame)
         self.hold(frame.latent_extent)
-        self.put(threads=self.points.pulled and frame.pulled is not None)
+        self.put(threads=self.points.pulled and frame.pulled is not None, axis_words=list(frame.axis_words))
 
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface."""

@@ -252,6 +252,7 @@ class CompareLayout:
             bridge,
             self.hub,
             share.dialogs,
+            controls.data.dialogs,
             margin=(0, 12),
             styles=FREE,
             **widgets.WIDE,
@@ -260,7 +261,7 @@ class CompareLayout:
             bridge,
             wide=lambda: [navigation("compare"), pn.layout.HSpacer(), share.buttons()],
             narrow=lambda: [navigation("compare", narrow=True), share.drawer_row()],
-            sidebar=[self._presets.select, self._presets.note, controls.view, self.about],
+            sidebar=[self._presets.select, controls.data.file_button, self._presets.note, controls.view, self.about],
             main=[main],
         )
 

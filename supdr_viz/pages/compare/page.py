@@ -78,6 +78,7 @@ class Compare:
         self.lockstep = LockStep(comparison.measure, first.speed)
         self.controls = Controls(first, fresh=False)
         self.controls.on_change(self._changed)
+        self.bridge.on_drop(self.controls.data.open_file)
         self.transport = Transport(
             self.lockstep,
             self.bridge,

@@ -66,7 +66,7 @@ class ExplorerLayout:
     ) -> None:
         self._on_option = on_option
         self._drawn_note = ""
-        self.notice = Notice()
+        self.notice, self.exchange = Notice(), Notice(closeable=True)
         self.about = widgets.html(margin=(0, 8, 6, 8))
         self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
         self._tools_known, self._use = board.tools, board.use
@@ -87,8 +87,8 @@ class ExplorerLayout:
             self._set_head(name, "")
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
         above, below = (
-            [heading, *self._run_rows(bar), remarks(problems).view, self.notice.view],
-            [self.cards, bridge, board.hub, share.dialogs, *over],
+            [heading, *self._run_rows(bar), remarks(problems).view, self.exchange.view, self.notice.view],
+            [self.cards, bridge, board.hub, share.dialogs, controls.data.dialogs, *over],
         )
         main = pn.Column(*above, *below, margin=(0, 12), styles=FREE, **widgets.WIDE)
         sidebar = pn.Column(controls.view, self.about, margin=0, **widgets.WIDE)

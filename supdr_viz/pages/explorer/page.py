@@ -112,6 +112,8 @@ class Explorer:
         self.session = Session(shared_pool(), self.link.notify)
         self.controls = Controls(settings, preset)
         self.controls.on_change(self._changed)
+        self.controls.on_exchange(self._exchanged)
+        self.bridge.on_drop(self.controls.data.open_file)
         self.transport = Transport(
             self.session.player,
             self.bridge,
@@ -222,8 +224,15 @@ class Explorer:
 
     def _changed(self, old: Experiment, new: Experiment) -> None:
         self.transport.bar.set_speed(new.settings.speed)
+        self.layout.exchange.hide()
         self._apply(new)
         self._begin_example()
+
+    def _exchanged(self, why: str, before: Experiment) -> None:
+        """Say that another method was chosen, and offer the way back."""
+        settings = before.settings
+        back = f"Back to {MENU[settings.method].label} on {SOURCES[settings.data].label}"
+        self.layout.exchange.say(why, "info", offer=(back, lambda: self.controls.apply(settings)))
 
     def _begin_example(self) -> None:
         """Start an example afresh, also where it could carry on, and show what it is about."""

@@ -85,7 +85,8 @@ class SensitivityLayout:
     """Builds the page and updates what is not a plot.
 
     `preset`: name of the prepared sweep on display, if any; `problems`: what was wrong when the page was opened;
-    `on_csv`: returns the finished cells as CSV, or an empty text.
+    `on_csv`: returns the finished cells as CSV, or an empty text; `file_button`: beside the examples; `dialogs`: over
+    the page.
     """
 
     def __init__(
@@ -100,6 +101,8 @@ class SensitivityLayout:
         on_run: Callable[[], Any],
         on_cancel: Callable[[], Any],
         on_csv: Callable[[], str],
+        file_button: Any,
+        dialogs: Sequence[Any],
     ) -> None:
         self._bridge, self._on_preset, self._on_csv = bridge, on_preset, on_csv
         self.presets = PresetMenu(SWEEP_PRESETS, preset, self._preset_chosen)
@@ -136,12 +139,14 @@ class SensitivityLayout:
             self.result,
             self.cards,
             bridge,
+            *dialogs,
             margin=(0, 12),
             styles=FREE,
             **widgets.WIDE,
         )
         self._cost = ""
-        controls = pn.Column(self.presets.select, self.presets.note, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
+        examples = [self.presets.select, file_button, self.presets.note]
+        controls = pn.Column(*examples, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
         self.page = widgets.make_page(
             bridge,
             wide=lambda: [navigation("sensitivity")],

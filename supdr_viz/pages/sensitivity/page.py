@@ -92,7 +92,10 @@ class Sensitivity:
             on_run=self._run,
             on_cancel=self.runner.cancel,
             on_csv=self._csv,
+            file_button=self.data.file_button,
+            dialogs=[self.data.dialogs],
         )
+        self.bridge.on_drop(self.data.open_file)
         self.bridge.unsettled_while(self._is_busy)
         self.page = self.layout.page
         follow(self.page, "dark_theme", self._show_theme)
