@@ -58,7 +58,7 @@ function reportSize(model) {
 function reportKey(model, event) {
   const key = pageKey(event, model.keys)
   if (key === null) return
-  if (key !== "Escape") event.preventDefault()
+  if (!["Escape", "ArrowLeft", "PageDown", "PageUp"].includes(key)) event.preventDefault()
   if (!event.repeat || key === "ArrowRight") model.send_msg({kind: "key", key})
 }
 

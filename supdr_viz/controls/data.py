@@ -95,16 +95,20 @@ class DataControls(Part):
         elif name in self._loaded:
             self._report({"data": name, "data_options": self._loaded[name][1], "drawn": ()})
         else:
-            self._show_source(name)  # the settings change once something is loaded
             if name == "file":
                 self.open_file()
+            self._show_source(name)  # the settings change once something is loaded
 
     def open_file(self) -> None:
         """Open the dialog in which a file is chosen and looked at; the settings change once it is used."""
-        panel = self._make_upload()
-        panel.open()
-        if panel.dialog not in self.dialogs.objects:
-            self.dialogs.append(panel.dialog)  # open from the start: the browser may miss what changes meanwhile
+        self._make_upload().open()
+        self._place_dialog()
+
+    def _place_dialog(self) -> None:
+        """Put the dialog into the page, as it is: the browser may miss what changes while it makes it."""
+        dialog = self._make_upload().dialog
+        if dialog not in self.dialogs.objects:
+            self.dialogs.append(dialog)
 
     def _make_upload(self) -> UploadPanel:
         self._upload = self._upload or UploadPanel(lambda dataset, options: self._arrived("file", dataset, options))
@@ -118,6 +122,7 @@ class DataControls(Part):
             panel = self._make_upload()
             self._expect()  # before the browser makes the widgets: it may miss a change that comes meanwhile
             self._body[:] = [panel.view]
+            self._place_dialog()
         elif name == "openml":
             self._openml = self._openml or OpenMLPanel(
                 lambda dataset, options: self._arrived("openml", dataset, options)

@@ -38,11 +38,12 @@ class MethodControls(Part):
         hyper-parameter that is left to it, where a slider begins that leaves "auto".
         """
         self._numbers = numbers
-        unable = [name for name, each in MENU.items() if on_disk and not each.learns_on_disk(task)]
+        able = (lambda each: each.learns_on_disk(task)) if on_disk else (lambda each: task in each.tasks())
+        unable = [name for name, each in MENU.items() if not able(each)]
         self._task = task
         if self.menu.disabled_options != unable:
             self.menu.disabled_options = unable
-            self._unable = bool(unable)
+            self._unable = bool(unable) and on_disk
             self._say_about()
         self._form.set_task(task)
 

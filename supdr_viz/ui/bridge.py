@@ -29,6 +29,9 @@ KEYS = {" ": "space", "ArrowRight": "right", "r": "r", "R": "r", "Escape": "esca
 # The further keys of lessons; a presenter's remote control sends the first two.
 LESSON_KEYS = {"PageDown": "next", "PageUp": "back", "n": "next", "b": "back", **{str(k): str(k) for k in range(1, 7)}}
 
+# The further keys of presentations.
+PRESENT_KEYS = {"ArrowLeft": "left", "PageDown": "next", "PageUp": "back"}
+
 # CSS class of a button that chooses something: after it the keyboard is the page's, as after a menu's choice.
 CHOOSES = "chooses"
 
@@ -138,7 +141,7 @@ class Bridge(JSComponent):
 
     def _received(self, event: Any) -> None:
         message = event.data if isinstance(event.data, dict) else {}
-        known = {**KEYS, **LESSON_KEYS}
+        known = {**KEYS, **LESSON_KEYS, **PRESENT_KEYS}
         if message.get("kind") == "key" and message.get("key") in self.keys and message["key"] in known:
             for callback in self._on_key:
                 callback(known[message["key"]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import panel as pn
@@ -16,7 +16,7 @@ from supdr_viz.pages.styles import CLEAR, DIM, FREE, HIDDEN_CSS, STEADY_CSS
 from supdr_viz.pages.training_bar import TrainingBar
 from supdr_viz.pictures.types import Scene
 from supdr_viz.ui import widgets
-from supdr_viz.ui.bar import Bar, Marks, Toggle
+from supdr_viz.ui.bar import Bar, Marks, Part, Toggle
 from supdr_viz.ui.binding import Bound, BoundChoice
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.lazy import Choice
@@ -45,6 +45,7 @@ class ExplorerLayout:
     title: for screen readers.
     text: what is to be read along with the plots: beside them, in a narrow window above them.
     over: what lies over the page.
+    parts: buttons of a presentation, see `Cards`.
     **page_options: of ``panel_material_ui.Page``.
     """
 
@@ -62,6 +63,7 @@ class ExplorerLayout:
         title: str = TITLE,
         text: Sequence[Any] = (),
         over: Sequence[Any] = (),
+        parts: Mapping[str, Part] | None = None,
         **page_options: Any,
     ) -> None:
         self._on_option = on_option
@@ -79,6 +81,7 @@ class ExplorerLayout:
                 "draw_class": self._draw_class.widget,
                 "marks": self._marks.widget,
                 "mode": self._mode.widget,
+                **(parts or {}),
             },
             menu=self._mode_menu.view,
             styles=FREE,

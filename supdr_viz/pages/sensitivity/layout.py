@@ -18,6 +18,7 @@ from supdr_viz.pages.sensitivity.pictures import PICTURES, SIZE
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.runner import Phase
 from supdr_viz.pages.sensitivity.settings import METRICS, SweepSettings, sweep_query
+from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.styles import FREE, HIDDEN_CSS
 from supdr_viz.pages.training_bar import STATUS_CSS
 from supdr_viz.presets.pictures import stored
@@ -93,6 +94,7 @@ class SensitivityLayout:
         self,
         figures: SweepFigures,
         bridge: Bridge,
+        share: ShareMenu,
         sidebar: Sequence[Any],
         preset: str,
         problems: Sequence[str],
@@ -139,6 +141,7 @@ class SensitivityLayout:
             self.result,
             self.cards,
             bridge,
+            share.dialogs,
             *dialogs,
             margin=(0, 12),
             styles=FREE,
@@ -149,8 +152,8 @@ class SensitivityLayout:
         controls = pn.Column(*examples, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
         self.page = widgets.make_page(
             bridge,
-            wide=lambda: [navigation("sensitivity")],
-            narrow=lambda: [navigation("sensitivity", narrow=True)],
+            wide=lambda: [navigation("sensitivity"), pn.layout.HSpacer(), share.buttons()],
+            narrow=lambda: [navigation("sensitivity", narrow=True), share.drawer_row()],
             sidebar=[controls],
             main=[main],
         )

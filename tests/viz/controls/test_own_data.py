@@ -42,7 +42,7 @@ def test_a_file_that_is_dropped_on_the_page_opens_the_dialog():
 def test_an_exchange_of_the_method_is_said_with_the_way_back():
     with Visitor("?data=moons&method=LDA") as visitor:
         visitor.press("Open a file …").upload("numbers.csv", NUMBERS)
-        visitor.press("Use this file").settle()
+        visitor.choose("Target", "size").choose("Task", "regression").press("Use this file").settle()
         assert "method=LDA" not in visitor.query
         assert visitor.sees("LDA predicts classes")
         visitor.press("Back to LDA on Two moons").settle()
