@@ -8,7 +8,7 @@ import {iterationWhenLost, waitForServer} from "./page/lost.js"
 import {answerWhenSettled} from "./page/settled.js"
 import {remember, remembered} from "./page/storage.js"
 
-const TALL = 800
+const TALL = 840
 const NARROW = 900
 
 function downloadFile({name, text, mime, binary}) {

@@ -23,6 +23,9 @@ MAX_PICTURES = 3000
 # Axes zoom in only when the points fill less than this share of them: steady axes show motion.
 SHRINK = 0.55
 
+# Fewer points all decide how far the axes reach.
+FEWEST_FRAMED = 50
+
 # Axes zoom out when a point comes nearer to the border than this share of them: marks are not cut off.
 ROOM = 0.025
 
@@ -174,6 +177,20 @@ def steady_extent(points: NDArray, previous: Extent | None) -> Extent:
     holds = x_low <= left and right <= x_high and y_low <= bottom and top <= y_high
     filled = (wanted[1] - wanted[0]) / (x_high - x_low)
     return previous if holds and filled > SHRINK else wanted
+
+
+def without_outliers(points: NDArray) -> NDArray:
+    """Return the points (n, 2) but for few that lie so far away that the others would be seen in a corner.
+
+    Those are, of more than `FEWEST_FRAMED`, at most two in a hundred, beyond the range of the others by more than its
+    length.
+    """
+    if len(points) < FEWEST_FRAMED:
+        return points
+    low, high = np.nanquantile(points, (0.01, 0.99), axis=0)
+    span = high - low
+    near = ((points >= low - span) & (points <= high + span)).all(axis=1)
+    return points[near] if near.mean() >= 0.96 else points
 
 
 def spread_strip(points: NDArray) -> NDArray:

@@ -19,7 +19,7 @@ from supdr_viz.pictures.map_quality import Yardstick
 from supdr_viz.pictures.methods import Mode, mode_of
 from supdr_viz.pictures.methods.few_labels_errors import FewLabelErrors
 from supdr_viz.pictures.picture import Picture
-from supdr_viz.pictures.scene import steady_extent
+from supdr_viz.pictures.scene import steady_extent, without_outliers
 from supdr_viz.pictures.surface import LatentPlane, latent_axes, with_latent
 from supdr_viz.pictures.types import Curves, Density, Frame, Scene, Surface, Truth
 
@@ -222,7 +222,7 @@ class FrameBuilder:
         plane = LatentPlane(*latent_axes(some, axes, previous.axes if previous else None), head=head)
         rows = np.concatenate([some, test if self._drawn_test is None else test[self._drawn_test]])
         points = plane.place(rows)
-        plane.extent = steady_extent(points, previous.extent if previous else None)
+        plane.extent = steady_extent(without_outliers(points), previous.extent if previous else None)
         self.plane = plane
         self._places = plane.project(rows) if drawn is None else None
         self._latent = points if drawn is None else None

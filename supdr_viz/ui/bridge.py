@@ -56,7 +56,7 @@ def on_phone() -> bool:
 class Bridge(JSComponent):
     """The page's invisible helper; put it anywhere into the page, once.
 
-    tall: the window is at least 800 pixels high: room for tall curves.
+    tall: the window is at least 840 pixels high: room for tall curves.
     narrow: the window is less than 900 pixels wide, or the browser says it is a phone's and has not answered yet.
     zoom: size of the texts beside the usual one.
     keys: keys of the browser that are reported.

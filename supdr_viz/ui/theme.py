@@ -231,7 +231,13 @@ def _theme(colours: Palette) -> dict[str, Any]:
                 "defaultProps": {"disableRipple": True},
                 "styleOverrides": {"root": {"&.Mui-focusVisible": focus}},
             },
-            "MuiButton": {"styleOverrides": {"root": {"textTransform": "none", "fontWeight": 500}}},
+            "MuiButton": {
+                "styleOverrides": {
+                    "root": {"textTransform": "none", "fontWeight": 500},
+                    "contained": {"&:hover": {"backgroundColor": f"color-mix(in srgb, {colours.primary} 90%, black)"}},
+                }
+            },
+            "MuiMenu": {"styleOverrides": {"paper": {"maxHeight": "min(70vh, 560px)"}}},
             # the kit lightens raised surfaces on dark
             "MuiPaper": {"styleOverrides": {"root": {"backgroundImage": "none"}}},
             "MuiTab": {"styleOverrides": {"root": {"textTransform": "none"}}},

@@ -41,9 +41,11 @@ def test_from_what_cannot_be_used_to_a_live_boundary(app, radar, tmp_path):
     app.until_seen("40 MB")
     app.settle()
     assert app.stands == ("ready", 0)  # the run before is untouched
+    app.close_dialog()
     app.press("Step").settle()
     assert app.stands == ("paused", 1)
 
+    app.press("Open a file …").settle()
     app.choose_file(radar)
     app.until_seen("351 rows, 35 columns")
     app.until_seen("pulse3")
@@ -69,6 +71,7 @@ def test_from_what_cannot_be_used_to_a_live_boundary(app, radar, tmp_path):
     app.settle()
     assert app.sees("radar.csv")
     assert app.button("Run").is_disabled()
+    app.press("Open a file …").settle()
     app.choose_file(radar)
     app.until_seen("351 rows, 35 columns")
     app.press("Use this file").settle()
@@ -117,6 +120,7 @@ def test_rows_and_values_far_from_zero_are_drawn_apart(open_app, tmp_path):
     assert np.abs((line - line.mean(axis=0)) @ normal).max() < 0.5  # of a pixel: it is straight
 
     app.choose("Method", "LSDR").settle()
+    app.press("Open a file …").settle()
     use(app, times)
     for _ in range(3):
         app.press("Step")

@@ -354,7 +354,7 @@ class Compare:
             shown = max(frame.iteration for frame in frames)
             rates = [frame.numbers.get("rate", 0.0) for frame in frames]
             rate = max(rates, default=0.0) if self.lockstep.going else 0.0
-            self.transport.bar.show_numbers(shown, {"rate": rate}, seed=self.comparison.columns[0].seed)
+            self.transport.bar.show_numbers(shown, {"rate": rate})
             self.transport.show_range(min(frame.first_iteration for frame in frames), last, shown)
         if self.transport.viewing:
             self.transport.show_viewing(self.transport.bar.scrubber.value)

@@ -31,6 +31,10 @@ MAX_LETTERS = 15
 
 TITLE = "supdr explorer: see supervised dimensionality reduction learn"
 
+# A browser keeps what is no longer said of an element: both name the same properties.
+AT_EDGE = {"margin-left": "-8px", "width": "calc(100% + 16px)"}
+INSIDE = {"margin-left": "0", "width": "100%"}
+
 # What can be switched on over the latent rows; where rows are pictures "images", too.
 LATENT_MARKS = ("pull", "transform", "morph")
 
@@ -70,7 +74,7 @@ class ExplorerLayout:
         self._drawn_note = ""
         self.notice, self.exchange = Notice(), Notice(closeable=True)
         self.about = widgets.html(margin=(0, 8, 6, 8))
-        self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
+        self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4, 2, 0), sizing_mode=None, styles={"max-width": "100%"})
         self._tools_known, self._use = board.tools, board.use
         self._make_choosers()
         self.cards = Cards(
@@ -137,6 +141,8 @@ class ExplorerLayout:
         if not self._text:
             return
         here, there, at = (self._main, self._sidebar, 1) if narrow else (self._sidebar, self._main, 0)
+        for each in self._text:  # what has a margin in the sidebar stands at the edge of the cards
+            each.styles = AT_EDGE if narrow else INSIDE
         there.objects = [each for each in there.objects if each not in self._text]
         others = here.objects
         here.objects = [*others[:at], *self._text, *others[at:]]

@@ -304,7 +304,9 @@ def _stride(lengths: Sequence[int], most: int) -> int:
 
 def value_text(value: float) -> str:
     """Write the value of a cell in few letters; nothing where there is none."""
-    return f"{value:.3g}" if math.isfinite(value) else ""
+    if not math.isfinite(value):
+        return ""
+    return f"{value:.3f}" if abs(value) < 10.0 else f"{value:.4g}"
 
 
 def _unsaid(count: int) -> dict[str, list[Any]]:

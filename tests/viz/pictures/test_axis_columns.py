@@ -21,9 +21,9 @@ def rows():
 def test_an_axis_is_named_by_the_columns_of_its_largest_loadings(rows):
     loadings = np.array([[3.0, 0.0], [-1.5, 0.2], [0.0, 2.0], [0.0, 0.0]])
     across, upward = AxisColumns(rows, NAMES).words(rows @ loadings)
-    assert across.startswith("bill +0.9")
+    assert across.startswith("bill +")
     assert ", wing −0." in across
-    assert upward.startswith("mass +0.9")
+    assert upward.startswith("mass +")
     assert "noise" not in across + upward
 
 
