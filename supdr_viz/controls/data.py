@@ -26,7 +26,7 @@ from supdr_viz.ui.lazy import Fold
 class DataControls(Part):
     """Source of the data and its knobs.
 
-    `file_button`: leads to a file of one's own; `dialogs`: for the page outside of its sidebar. `table`: what was loaded from a file or from OpenML, if the settings are about it; None if it has yet to be loaded.
+    `file_button`: leads to a file of one's own. `table`: what was loaded from a file or from OpenML, if the settings are about it; None if it has yet to be loaded.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -42,7 +42,7 @@ class DataControls(Part):
         self.menu = widgets.select("Data set", by_heading(_at_offer(settings)), settings.data)
         self._menu = Bound(self.menu, self._chosen)
         self._body = pn.Column(margin=0, **widgets.WIDE)
-        self.dialogs = pn.Column(margin=0, width=0, height=0)
+        self._dialogs: Any = None
         self.file_button = widgets.button(
             "Open a file …", self.open_file, icon="upload_file", margin=(2, 8, 6, 8), **widgets.WIDE
         )
@@ -104,11 +104,17 @@ class DataControls(Part):
         self._make_upload().open()
         self._place_dialog()
 
+    def show_dialogs_in(self, place: Any) -> None:
+        """Put dialogs into this layout of the page, outside of its sidebar."""
+        self._dialogs = place
+        if self._upload is not None:
+            self._place_dialog()
+
     def _place_dialog(self) -> None:
         """Put the dialog into the page, as it is: the browser may miss what changes while it makes it."""
         dialog = self._make_upload().dialog
-        if dialog not in self.dialogs.objects:
-            self.dialogs.append(dialog)
+        if self._dialogs is not None and dialog not in self._dialogs.objects:
+            self._dialogs.append(dialog)
 
     def _make_upload(self) -> UploadPanel:
         self._upload = self._upload or UploadPanel(lambda dataset, options: self._arrived("file", dataset, options))

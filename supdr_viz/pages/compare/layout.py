@@ -236,6 +236,7 @@ class CompareLayout:
         )
 
     def _assemble(self, bar: TrainingBar, bridge: Bridge, controls: Controls, share: ShareMenu) -> Any:
+        controls.data.show_dialogs_in(share.dialogs)
         heading = widgets.html(TITLE, css=HIDDEN_CSS, margin=0, height=0)
         buttons: Any = bar.view[0]
         line: Any = bar.view[1]
@@ -257,7 +258,6 @@ class CompareLayout:
             bridge,
             self.hub,
             share.dialogs,
-            controls.data.dialogs,
             margin=(0, 12),
             styles=FREE,
             **widgets.WIDE,

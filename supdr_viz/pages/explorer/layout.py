@@ -93,9 +93,10 @@ class ExplorerLayout:
         for name in self.cards.titles:
             self._set_head(name, "")
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
+        controls.data.show_dialogs_in(share.dialogs)
         above, below = (
             [heading, *self._run_rows(bar), remarks(problems).view, self.exchange.view, self.notice.view],
-            [self.cards, bridge, board.hub, share.dialogs, controls.data.dialogs, *over],
+            [self.cards, bridge, board.hub, share.dialogs, *over],
         )
         main = pn.Column(*above, *below, margin=(0, 12), styles=FREE, **widgets.WIDE)
         sidebar = pn.Column(controls.view, self.about, margin=0, **widgets.WIDE)

@@ -16,6 +16,7 @@ from bokeh.models import (
     LinearColorMapper,
     Range1d,
     TapTool,
+    Text,
 )
 from bokeh.models.annotations import ColorBar
 from bokeh.plotting import figure
@@ -88,18 +89,9 @@ class SweepFigures:
             nonselection_fill_alpha=1.0,
         )
         made.scatter("x", "y", size=11, marker="x", line_width=2, source=self.cells, alpha="failed")
-        made.text(
-            "x",
-            "y",
-            text="said",
-            source=self.cells,
-            text_align="center",
-            text_baseline="middle",
-            text_font_size="11px",
-            text_color="ink",
-            text_font_style="style",
-            name="values",
-        )
+        words = Text(x="x", y="y", text="said", text_align="center", text_baseline="middle", text_font_size="11px")
+        words.update(text_color="ink", text_font_style="style")
+        made.add_glyph(self.cells, words, name="values")
         made.scatter("x", "y", size=17, marker="square", fill_color=None, line_width=2.5, source=self.mark, name="mark")
         made.add_tools(
             HoverTool(tooltips=TOOLTIP, renderers=[made.renderers[0]]), tap := TapTool(renderers=[made.renderers[0]])

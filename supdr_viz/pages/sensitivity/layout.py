@@ -86,8 +86,7 @@ class SensitivityLayout:
     """Builds the page and updates what is not a plot.
 
     `preset`: name of the prepared sweep on display, if any; `problems`: what was wrong when the page was opened;
-    `on_csv`: returns the finished cells as CSV, or an empty text; `file_button`: beside the examples; `dialogs`: over
-    the page.
+    `on_csv`: returns the finished cells as CSV, or an empty text; `file_button`: beside the examples.
     """
 
     def __init__(
@@ -104,7 +103,6 @@ class SensitivityLayout:
         on_cancel: Callable[[], Any],
         on_csv: Callable[[], str],
         file_button: Any,
-        dialogs: Sequence[Any],
     ) -> None:
         self._bridge, self._on_preset, self._on_csv = bridge, on_preset, on_csv
         self.presets = PresetMenu(SWEEP_PRESETS, preset, self._preset_chosen)
@@ -142,7 +140,6 @@ class SensitivityLayout:
             self.cards,
             bridge,
             share.dialogs,
-            *dialogs,
             margin=(0, 12),
             styles=FREE,
             **widgets.WIDE,

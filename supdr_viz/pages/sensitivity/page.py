@@ -103,8 +103,8 @@ class Sensitivity:
             on_cancel=self.runner.cancel,
             on_csv=self._csv,
             file_button=self.data.file_button,
-            dialogs=[self.data.dialogs],
         )
+        self.data.show_dialogs_in(self.share.dialogs)
         self.bridge.on_drop(self.data.open_file)
         self.bridge.unsettled_while(self._is_busy)
         self.page = self.layout.page
