@@ -93,9 +93,7 @@ class UploadPanel:
         # Columns that were left out and taken against what was proposed, while the file is read under other rules.
         self._differing: tuple[set[str], set[str]] | None = None
         self._number = 0
-        self.dropper = file_dropper(
-            self.receive, self._refuse, max_bytes=limits().max_bytes, css_classes=[TAKES_DROPS]
-        )
+        self.dropper = file_dropper(self.receive, self._refuse, max_bytes=limits().max_bytes, css_classes=[TAKES_DROPS])
         self.message = widgets.html()
         self.table = widgets.html(visible=False)
         self.columns = ColumnTable(visible=False, margin=(4, 8), **widgets.WIDE)

@@ -1,4 +1,4 @@
-"""Tables to try the way from a file to a run: as people have them, with words for classes, and cells that are missing."""
+"""Tables to try the way from a file to a run: with words for classes, and cells that are missing."""
 
 from __future__ import annotations
 

@@ -54,10 +54,13 @@ def page() -> str:
     curves = "".join(_card(name, f'<div class="chart" data-slot="charts/{name}"></div>') for name in _CURVES)
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>supdr · Following a run</title><link rel="stylesheet" href="{FONTS}"><style>{variables}{style}</style></head><body>
+<title>supdr · Following a run</title><link rel="stylesheet" href="{FONTS}">
+<style>{variables}{style}</style></head><body>
 <header><h1>Following a run</h1><span id="title"></span>
 <a id="take" hidden href="explorer" target="_blank">Open my own copy</a></header>
-<main><p id="said" role="status">Joining …</p><p id="away" hidden><a href="explorer">Open the explorer</a></p><div class="row">{_words("status")}{_words("classes", slot=False)}</div>
+<main><p id="said" role="status">Joining …</p>
+<p id="away" hidden><a href="explorer">Open the explorer</a></p>
+<div class="row">{_words("status")}{_words("classes", slot=False)}</div>
 <div class="squares">{squares}</div><div class="curves">{curves}</div></main>
 <script type="module" src="{OwnFile.address(bundle("follow.js"), "js")}"></script></body></html>
 """

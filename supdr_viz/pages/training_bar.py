@@ -118,9 +118,7 @@ class TrainingBar:
             self.run.param.update(label="Pause" if running else "Run", icon="pause" if running else "play_arrow")
         self._refresh()
 
-    def show_numbers(
-        self, iteration: int, numbers: dict[str, float], *, task: str = "classification"
-    ) -> None:
+    def show_numbers(self, iteration: int, numbers: dict[str, float], *, task: str = "classification") -> None:
         """Show the current values; call it a few times a second at most.
 
         `numbers`: ``rate``, ``objective``, ``train_error``, ``as_new``, ``unlabelled_error``, ``test_error``: errors in

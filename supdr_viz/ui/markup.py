@@ -40,7 +40,8 @@ HEAD_CSS = """
 .head .note, .keys { color: var(--supdr-secondary); font-size: 12px; display: inline-flex; flex-wrap: wrap;
 column-gap: 12px; }
 .head .note:not(.text) { flex: 1 1 0; min-width: 180px; }
-.head .note.text { display: block; flex: 1 0 100%; max-width: 100%; line-height: 1.3; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.head .note.text { display: block; flex: 1 0 100%; max-width: 100%; line-height: 1.3;
+white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 @media (max-width: 599.95px) { .head .note.text { white-space: normal; } }
 .key { display: inline-flex; align-items: center; gap: 5px; white-space: nowrap; }
 .key i { display: inline-block; box-sizing: border-box; flex: none; }

@@ -188,7 +188,8 @@ let theme = null
 try { theme = localStorage.getItem("supdr-theme") } catch (error) {}
 const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"
 document.documentElement.dataset.theme = theme || system
-document.documentElement.dataset.page = new URLSearchParams(location.search).get("page") ?? location.pathname.split("/").pop()
+const {pathname: path, search: query} = location
+document.documentElement.dataset.page = new URLSearchParams(query).get("page") ?? path.split("/").pop()
 
 // The tabs lead back to what was looked at last on each page; several pages may be at one address, told by "page".
 const memory = ({pathname, search}) => "supdr" + pathname + (new URLSearchParams(search).get("page") ?? "")

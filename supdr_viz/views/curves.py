@@ -139,7 +139,15 @@ class CurveView:
     def _forget(self) -> None:
         self.log, self.extent, self.styles, self._shown = False, EMPTY_EXTENT, {}, None
         self._below = set()
-        self.put(title=self.title, unit=self.unit, log=False, extent=list(EMPTY_EXTENT), ticks=[0.0, 0.5, 1.0], viewed=None, lines=[])
+        self.put(
+            title=self.title,
+            unit=self.unit,
+            log=False,
+            extent=list(EMPTY_EXTENT),
+            ticks=[0.0, 0.5, 1.0],
+            viewed=None,
+            lines=[],
+        )
         self.put(points=np.zeros((0, 1)))
 
     def _set_axes(self, span: tuple[int, int], iteration: NDArray, values: dict[str, NDArray]) -> None:

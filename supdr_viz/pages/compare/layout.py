@@ -175,7 +175,9 @@ class CompareLayout:
         self._on_preset = on_preset
         self.notice, self._remarks = Notice(), remarks(problems)
         self.about = widgets.html(margin=(0, 8, 6, 8))
-        self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4, 2, 0), sizing_mode=None, styles={"max-width": "100%"})
+        self.classes = widgets.html(
+            css=widgets.HEAD_CSS, margin=(2, 4, 2, 0), sizing_mode=None, styles={"max-width": "100%"}
+        )
         self.hub = hub
         wide: dict[str, Any] = widgets.WIDE
         self.table = hub.words("table", css=scoreboard.CSS, margin=0, **wide)

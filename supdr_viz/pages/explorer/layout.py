@@ -74,7 +74,9 @@ class ExplorerLayout:
         self._drawn_note = ""
         self.notice, self.exchange = Notice(), Notice(closeable=True)
         self.about = widgets.html(margin=(0, 8, 6, 8))
-        self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4, 2, 0), sizing_mode=None, styles={"max-width": "100%"})
+        self.classes = widgets.html(
+            css=widgets.HEAD_CSS, margin=(2, 4, 2, 0), sizing_mode=None, styles={"max-width": "100%"}
+        )
         self._tools_known, self._use = board.tools, board.use
         self._make_choosers()
         self.cards = Cards(

@@ -23,8 +23,8 @@ from supdr_viz.pages import begin, link, page_arguments
 from supdr_viz.pages.class_link import ClassLink
 from supdr_viz.pages.explorer.drawn_points import DrawnPoints
 from supdr_viz.pages.explorer.layout import ExplorerLayout
-from supdr_viz.pages.explorer.presenter import Presenter
 from supdr_viz.pages.explorer.plot_download import PLOTS, save_plot
+from supdr_viz.pages.explorer.presenter import Presenter
 from supdr_viz.pages.explorer.slow_run_notice import SlowRunNotice
 from supdr_viz.pages.explorer.status_reporter import StatusReporter
 from supdr_viz.pages.explorer.teaching import Teaching
@@ -62,7 +62,9 @@ def explorer() -> Any:
         return Explorer(PRESETS[name].settings, asked.problems, preset=name, presents=presents).page
     settings, problems = parse_query(arguments)
     known = "" if settings.data == "file" else PRESETS.name_of(settings)  # a file may be any
-    return Explorer(settings, problems, preset=known, iteration=iteration, fits=fits, place=place, presents=presents).page
+    return Explorer(
+        settings, problems, preset=known, iteration=iteration, fits=fits, place=place, presents=presents
+    ).page
 
 
 def _whole_number(values: Sequence[bytes]) -> int:

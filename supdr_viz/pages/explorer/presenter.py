@@ -30,9 +30,7 @@ class Presenter:
     presents.
     """
 
-    def __init__(
-        self, controls: Controls, bridge: Bridge, class_link: ClassLink, on_change: Callable[[], Any]
-    ) -> None:
+    def __init__(self, controls: Controls, bridge: Bridge, class_link: ClassLink, on_change: Callable[[], Any]) -> None:
         self._controls, self._bridge, self._class_link, self._on_change = controls, bridge, class_link, on_change
         self._cards: Cards | None = None
         self._name = SHOWN[0]

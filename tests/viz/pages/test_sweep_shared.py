@@ -22,7 +22,7 @@ def test_the_program_finds_what_the_page_finds(changes):
     dataset = build_dataset(swept.base)
     text = sweep_python(swept, dataset).replace("sweep.run(X, y)", 'sweep.run(X, y, "in-process")')
     names = {"__name__": "elsewhere"}
-    exec(compile(text.replace('if __name__ == "__main__":', "if True:"), "sweep", "exec"), names)  # noqa: S102
+    exec(compile(text.replace('if __name__ == "__main__":', "if True:"), "sweep", "exec"), names)
     sweep, X, y = build_sweep(swept, dataset)
     means = sweep.result(sweep.run(X, y, "in-process")).means(swept.metric)
     np.testing.assert_allclose(names["result"].means(swept.metric), means)
