@@ -26,8 +26,8 @@ from supdr_viz.ui.lazy import Fold
 class DataControls(Part):
     """Source of the data and its knobs.
 
-    `file_button`: leads to a file of one's own. `table`: what was loaded from a file or from OpenML, if the settings are
-    about it; None if it has yet to be loaded.
+    `file_button`: leads to a file of one's own. `table`: what was loaded from a file or from OpenML, if the settings
+    are about it; None if it has yet to be loaded.
     """
 
     def __init__(self, settings: Settings) -> None:

@@ -132,7 +132,6 @@ class UploadPanel:
             self.table,
             self.columns,
             width_option="lg",
-            close_on_click=False,  # what was chosen for the columns is not lost by a click beside them
         )
 
     def _samples(self) -> Any:
