@@ -97,7 +97,10 @@ class CurveView:
         `iteration`: the one on display; `span`: first and last iteration that can be viewed.
         """
         self.put(viewed=self.cursor(curves, iteration))
-        if curves is self._shown or not len(curves.iteration):
+        if curves is self._shown:
+            self._stretch(span)
+            return
+        if not len(curves.iteration):
             return
         self._shown = curves
         values = {name: v for name, v in curves.values.items() if np.isfinite(v).any()}
@@ -149,6 +152,14 @@ class CurveView:
             lines=[],
         )
         self.put(points=np.zeros((0, 1)))
+
+    def _stretch(self, span: tuple[int, int]) -> None:
+        """Reach as far as the charts beside it, though no value has come."""
+        last = round_up(float(span[1]))
+        if last > self.extent[1]:
+            first, _, low, high = self.extent
+            self.extent = (first, last, low, high)
+            self.put(extent=plain_extent(self.extent))
 
     def _set_axes(self, span: tuple[int, int], iteration: NDArray, values: dict[str, NDArray]) -> None:
         low, high, ticks = (log_axis if self.log else linear_axis)(*self.limits(values))

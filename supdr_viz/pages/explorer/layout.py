@@ -32,8 +32,8 @@ MAX_LETTERS = 15
 TITLE = "supdr explorer: see supervised dimensionality reduction learn"
 
 # A browser keeps what is no longer said of an element: both name the same properties.
-AT_EDGE = {"margin-left": "-8px", "width": "calc(100% + 16px)"}
-INSIDE = {"margin-left": "0", "width": "100%"}
+AT_EDGE = {"margin-left": "-8px", "min-width": "calc(100% + 16px)"}
+INSIDE = {"margin-left": "0", "min-width": "0"}
 
 # What can be switched on over the latent rows; where rows are pictures "images", too.
 LATENT_MARKS = ("pull", "transform", "morph")

@@ -204,11 +204,10 @@ class SweepFigures:
         sizes = [len(each) for each in result.grid.values()]
         if max(sizes) > (MOST_SAID // 2 if self._narrow else MOST_SAID):
             return
-        low, high = self.mapper.low, self.mapper.high
         said, styles = [value_text(value) for value in values], ["normal"] * len(values)
         if best is not None:
             said[best.number], styles[best.number] = f"★ {said[best.number]}", "bold"
-        dark = np.nan_to_num((values - low) / (high - low)) < 0.5  # the scale goes from dark to light
+        dark = values < (np.nanmin(values) + np.nanmax(values)) / 2 if np.isfinite(values).any() else values > 0
         inks = np.where(dark, "#FFFFFF", "#17212B").tolist()
         self.cells.data = {**self.cells.data, "said": said, "ink": inks, "style": styles}
 

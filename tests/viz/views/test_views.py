@@ -233,3 +233,5 @@ def test_the_line_of_errors_stands_where_errors_are_known():
     board.show_frame(make_frame(scene, iteration=9, errors=errors))
     assert board.stage.get("charts", "errors", "viewed") == 4
     assert board.stage.get("charts", "losses", "viewed") == 9
+    board.show_frame(make_frame(scene, iteration=14, errors=errors))
+    assert board.errors.extent[1] == board.losses.extent[1] == 15  # both charts reach as far
