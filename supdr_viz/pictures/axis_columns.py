@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -24,15 +25,20 @@ NUMBERED = re.compile(r"[a-z]?\d+")
 class AxisColumns:
     """The columns of some rows, to be compared with where these stand in a plane.
 
-    `X` (n, m): NaN cells count as the column's mean. `names`: of the columns; where all only number them, or there are
-    too many, nothing is said.
+    `blocks`: the rows (n, m) in parts, which are not copied whole; NaN cells count as the column's mean. `names`: of
+    the columns; where all only number them, or there are too many, nothing is said. `shown`: numbers of the rows that
+    are drawn, ascending; None: all.
     """
 
-    def __init__(self, X: NDArray, names: Sequence[str]) -> None:
+    def __init__(self, blocks: Sequence[NDArray], names: Sequence[str], shown: NDArray | None = None) -> None:
+        n_rows = sum(map(len, blocks))
         telling = 2 < len(names) <= MOST_COLUMNS and not all(NUMBERED.fullmatch(name) for name in names)
-        self._names = names if telling and len(X) > 2 else ()
-        self._rows = np.unique(np.linspace(0, len(X) - 1, MOST_ROWS).astype(int)) if self._names else np.arange(0)
-        self._X = X[self._rows] if self._names else X[:0]
+        self._names = names if telling and n_rows > 2 else ()
+        self._rows, self._X = np.arange(0), np.empty((0, len(names)))
+        if self._names:
+            among = np.arange(n_rows) if shown is None else shown
+            self._rows = among[np.unique(np.linspace(0, len(among) - 1, MOST_ROWS).astype(int))]
+            self._X = _taken(blocks, self._rows)
 
     def words(self, places: NDArray) -> tuple[str, str]:
         """Name, for each axis of a plane, the columns with the largest correlations: "alcohol +0.92, ash −0.41".
@@ -54,6 +60,13 @@ class AxisColumns:
         order = np.argsort(-np.abs(correlations), kind="stable")[:NAMED]
         named = [k for k in order if abs(correlations[k]) >= LEAST]
         return ", ".join(f"{self._names[k]} {_signed(correlations[k])}" for k in named)
+
+
+def _taken(blocks: Sequence[NDArray], rows: NDArray) -> NDArray:
+    """Return some rows, numbered through all blocks and ascending."""
+    starts = np.cumsum([0, *map(len, blocks)])
+    parts = [rows[(rows >= start) & (rows < end)] - start for start, end in itertools.pairwise(starts)]
+    return np.concatenate([block[part] for block, part in zip(blocks, parts, strict=True)])
 
 
 def _signed(value: float) -> str:

@@ -70,7 +70,7 @@ def build_scene(dataset: Dataset, split: Split, axes: tuple[int, int] | None = N
         drawn=sampled(len(X)) if split.whole is None else np.arange(len(X)),
         n_rows=len(X) if split.whole is None else split.whole.n_rows,
         feature_names=names,
-        axis_words=AxisColumns(X, names).words(position) if plane.kind == "components" else named_axes(plane),
+        axis_words=AxisColumns((X,), names).words(position) if plane.kind == "components" else named_axes(plane),
     )
     if split.whole is not None:  # counted by partition, with the first surface
         return scene

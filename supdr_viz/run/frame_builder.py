@@ -65,10 +65,10 @@ class FrameBuilder:
         self.surface: Surface | None = None
         self.yardstick = Yardstick(scene, split)
         self.truth: Truth | None = None
-        self._columns = AxisColumns(np.concatenate([split.X_train, split.X_test]), scene.feature_names)
         n_train = scene.n_train
         some = scene.drawn if split.whole is None else None
         self._drawn = None if some is None else np.sort(some)
+        self._columns = AxisColumns((split.X_train, split.X_test), scene.feature_names, self._drawn)
         self._drawn_train = None if self._drawn is None else self._drawn[self._drawn < n_train]
         self._drawn_test = None if self._drawn is None else self._drawn[self._drawn >= n_train] - n_train
         self._everyone: Callable[[], NDArray] | None = None

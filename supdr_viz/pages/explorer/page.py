@@ -55,9 +55,9 @@ def explorer() -> Any:
     arguments = page_arguments()
     iteration, fits = (_whole_number(arguments.pop(name, [])) for name in ("iteration", "cell"))
     place = arguments_entries({"place": arguments.pop("place", [b""])})["place"][:MOST_PLACE] if fits else ""
-    presents, asked = bool(arguments.pop("present", [])), Reader(arguments_entries(arguments))
-    arguments.pop("example", None)
-    if not arguments:
+    presents = bool(arguments.pop("present", []))
+    if not set(arguments) - {"example"}:
+        asked = Reader(arguments_entries(arguments))
         name = asked.one_of("example", PRESETS, "example", PRESETS.opening.name)
         return Explorer(PRESETS[name].settings, asked.problems, preset=name, presents=presents).page
     settings, problems = parse_query(arguments)
