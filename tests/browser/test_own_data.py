@@ -3,8 +3,8 @@
 import numpy as np
 from playwright.sync_api import expect
 
+from tests.browser.app import SHOWN
 from tests.browser.axe import NAMELESS, findings
-from tests.browser.test_upload import SHOWN
 
 TABLE = "\n".join(
     ["species,bill,wing,mass"]

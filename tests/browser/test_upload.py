@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.app import SHOWN
+
 
 @pytest.fixture
 def radar(tmp_path):
@@ -77,21 +79,6 @@ def test_from_what_cannot_be_used_to_a_live_boundary(app, radar, tmp_path):
     app.press("Use this file").settle()
     assert app.iteration == 0
     assert app.button("Run").is_enabled()
-
-
-SHOWN = """(name) => {
-  const plane = square(name), {frame, board} = plane
-  const pixels = (points) => Array.from({length: (points?.length ?? 0) / 2}, (_, k) =>
-    [frame.x(points[2 * k]), frame.y(points[2 * k + 1])]).filter(([x]) => Number.isFinite(x))
-  const words = [], calls = {fillText: (text) => words.push(text), measureText: () => ({width: 0}), size: [300, 300]}
-  plane.drawOn(new Proxy(calls, {get: (_, name) => calls[name] ?? (() => {}), set: () => true}))
-  return {
-    rows: pixels(plane.places), boundary: pixels(plane.tree.boundary),
-    words,
-    palette: [...new Set(Array.from({length: board.count}, (_, row) => board.colourOf(row)))],
-  }
-}"""
-"""What a square draws: rows and boundary in pixels, its words, the colours of its rows."""
 
 
 def use(app, file):

@@ -6,10 +6,10 @@ import csv
 import io
 from collections.abc import Sequence
 
+from supdr_viz.data.number_format import mean_text
 from supdr_viz.pages.compare.column import Facts
 from supdr_viz.pages.compare.comparison import LETTERS
 from supdr_viz.pages.compare.seeds import SEEDS, Spread
-from supdr_viz.pages.sensitivity.numbers import mean_text
 from supdr_viz.ui.markup import escape
 
 CSS = """

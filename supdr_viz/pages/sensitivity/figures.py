@@ -22,7 +22,8 @@ from bokeh.models.annotations import ColorBar
 from bokeh.plotting import figure
 
 from supdr.sensitivity import Cell, Result
-from supdr_viz.pages.sensitivity.numbers import mean_text, tick_text
+from supdr_viz.data.number_format import mean_text
+from supdr_viz.pages.sensitivity.numbers import tick_text
 from supdr_viz.ui import panel_workarounds
 from supdr_viz.ui.markup import escape
 from supdr_viz.ui.theme import palette

@@ -10,10 +10,9 @@ import panel_material_ui as pmui
 
 from supdr.sensitivity import Progress, Result
 from supdr_viz.controls.presets import PresetMenu
-from supdr_viz.data.number_format import duration
+from supdr_viz.data.number_format import duration, mean_text
 from supdr_viz.pages import link, navigation
 from supdr_viz.pages.sensitivity.figures import SweepFigures
-from supdr_viz.pages.sensitivity.numbers import mean_text
 from supdr_viz.pages.sensitivity.pictures import PICTURES, SIZE
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.runner import Phase
