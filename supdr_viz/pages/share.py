@@ -9,12 +9,12 @@ from urllib.parse import urljoin
 
 import panel as pn
 
-from supdr_viz.export.progress import Told
+from supdr_viz.export.progress import Progress
 from supdr_viz.export.work import RUN_KINDS
 from supdr_viz.pages.class_link import ClassLink
 from supdr_viz.pages.file_making import NOTHING, FileMaking, GetWork
 from supdr_viz.ui import widgets
-from supdr_viz.ui.bar import Bar, Push
+from supdr_viz.ui.bar import Bar, Button
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.dropper import file_dropper
 
@@ -57,7 +57,7 @@ class ShareMenu:
         on_compare: Callable[[], Any] | None = None,
         on_present: Callable[[], Any] | None = None,
         get_short: Callable[[], str] = lambda: "",
-        get_work: Callable[[str], Callable[[Told], bytes] | None] | None = None,
+        get_work: Callable[[str], Callable[[Progress], bytes] | None] | None = None,
         plots: dict[str, str] | None = None,
         save_plot: Callable[[str, str], Any] | None = None,
         what: str = "run",
@@ -79,7 +79,7 @@ class ShareMenu:
         self._repeats = "The same data, split, method and steps through the library: the same numbers."
         self.dialogs = pn.Column(margin=0, width=0, height=0)
         self._built: dict[str, Any] = {}
-        self._share_buttons: list[Push] = []
+        self._share_buttons: list[Button] = []
 
     def buttons(self) -> Bar:
         """Make the buttons of the header, which show in wide windows only."""
@@ -93,7 +93,7 @@ class ShareMenu:
             kinds.insert(0, ("Add to comparison", "add_chart", self._on_compare))
         if self._on_present is not None:
             kinds.insert(0, ("Present", "slideshow", self._on_present))
-        made = {label: Push(label, act, icon=icon, look="text") for label, icon, act in kinds}
+        made = {label: Button(label, act, icon=icon, look="text") for label, icon, act in kinds}
         self._share_buttons.append(made["Share"])
         return Bar(made, **options)
 

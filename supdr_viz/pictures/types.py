@@ -137,7 +137,7 @@ class Curves:
 
 
 @dataclass(frozen=True, eq=False)
-class Truth:
+class MapQuality:
     """How true the latent plane was at one iteration.
 
     trust, kept (n,): trustworthiness and continuity of each row of the scene; NaN where it was not looked at.
@@ -191,7 +191,7 @@ class Frame:
     errors: Curves
     numbers: dict[str, float]
     picture: Picture | None = None
-    truth: Truth | None = None
+    truth: MapQuality | None = None
     axis_words: tuple[str, str] = ("", "")
 
 

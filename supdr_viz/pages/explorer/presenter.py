@@ -10,7 +10,7 @@ from supdr_viz.pages.cards import Cards
 from supdr_viz.pages.class_link import ClassLink
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.presets.gallery import STORIES
-from supdr_viz.ui.bar import Part, Push
+from supdr_viz.ui.bar import BarControl, Button
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.feedback import toast
 
@@ -35,11 +35,11 @@ class Presenter:
         self._cards: Cards | None = None
         self._name = SHOWN[0]
         self.on = False
-        self.parts: dict[str, Part] = {
-            "present back": Push("Back", lambda: self._go(-1), icon="chevron_left"),
-            "present next": Push("Next", lambda: self._go(1), icon="chevron_right"),
-            "present class": Push("Class link", self._open_class, icon="cast_for_education"),
-            "present leave": Push("Leave", self.leave, icon="close"),
+        self.parts: dict[str, BarControl] = {
+            "present back": Button("Back", lambda: self._go(-1), icon="chevron_left"),
+            "present next": Button("Next", lambda: self._go(1), icon="chevron_right"),
+            "present class": Button("Class link", self._open_class, icon="cast_for_education"),
+            "present leave": Button("Leave", self.leave, icon="close"),
         }
 
     def show_on(self, cards: Cards) -> None:
