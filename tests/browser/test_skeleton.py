@@ -18,14 +18,14 @@ CARDS = """(selector) => {
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_outline_is_there_before_any_script_and_where_the_cards_will_be(open_app, server, scheme):
     app = open_app()
-    cards = app.evaluate(CARDS, ".card:not(#loader *)")
+    cards = app.evaluate(CARDS, ".card")
     page = app.page.context.new_page()
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size(app.page.viewport_size)
     page.route("**/bokeh*.js*", lambda _route: None)  # it never comes
     page.goto(f"{server.url}/explorer", wait_until="commit")
-    page.locator("#loader .card").first.wait_for()
-    outline = page.evaluate(CARDS, "#loader .card")
+    page.locator("#loader .outline").first.wait_for()
+    outline = page.evaluate(CARDS, "#loader .outline")
     assert len(outline) == len(cards) == 5
     for (left, top, wide, _), (x, y, width, _) in zip(outline, cards, strict=True):
         assert abs(left - x) <= 3
