@@ -56,7 +56,10 @@ function join(board) {
   }
   socket.onclose = ({code}) => {
     say(LAST_WORDS[code] || "The connection is lost; trying again …")
-    if (!(code in LAST_WORDS)) setTimeout(join, AGAIN, board)
+    if (code in LAST_WORDS) {
+      byId("away").hidden = false
+      document.body.classList.toggle("gone", !byId("title").textContent) // nothing was ever shown
+    } else setTimeout(join, AGAIN, board)
   }
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
@@ -63,14 +63,14 @@ class PresetGallery(_Chooser):
     """The explorer's examples as pictures, with a note below.
 
     `name`: which is chosen at first; empty: none, the settings are the user's own. `on_choose`: ``on_choose(name)``
-    after a user's choice. `view`: both.
+    after a user's choice. `beside`: what stands between both. `view`: all.
     """
 
-    def __init__(self, name: str, on_choose: Callable[[str], Any]) -> None:
+    def __init__(self, name: str, on_choose: Callable[[str], Any], beside: Sequence[Any] = ()) -> None:
         super().__init__(Gallery(_pictured, value=name, margin=(2, 8, 6, 8), **widgets.WIDE), on_choose)
         self.select.param.watch(locked_callback(lambda _event: self._describe()), "value")
         self._describe()
-        self.view = pn.Column(self.select, self.note, margin=0, **widgets.WIDE)
+        self.view = pn.Column(self.select, *beside, self.note, margin=0, **widgets.WIDE)
 
     def _describe(self) -> None:
         """Show the chosen one on the button."""

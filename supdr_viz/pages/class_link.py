@@ -38,6 +38,7 @@ class ClassLink:
         self._bridge, self._stage, self._on_open = bridge, stage, on_open
         self._on_count: Callable[[int], Any] | None = None
         self.followers: Followers | None = None
+        self._built = False
         self._call: Call | None = None
         self._scheduled = False
 
@@ -62,6 +63,8 @@ class ClassLink:
         self._copy = widgets.button(
             "Copy class link", lambda: copy(self.address, "Class link"), icon="content_copy", visible=False
         )
+        self._built = True
+        self._show(self.followers is not None)
         buttons = widgets.flow(self._switch, self._copy, margin=0)
         return [widgets.section("Follow this run"), widgets.caption(WHY), self._field, self._message, buttons]
 
@@ -85,7 +88,6 @@ class ClassLink:
         self._call = call_in_page(document)
         self.followers = Followers(self._stage, self._counted)
         self._on_open()
-        self._field.value = self.address
         self._show(True)
         self._say()
 
@@ -103,6 +105,9 @@ class ClassLink:
             followers.end()
 
     def _show(self, open: bool) -> None:
+        if not self._built:
+            return
+        self._field.value = self.address
         for part in (self._field, self._copy):
             part.visible = open
         self._switch.param.update(label=END if open else OPEN, icon="stop" if open else "cast_for_education")
@@ -118,7 +123,8 @@ class ClassLink:
         if self.followers is not None:
             number = len(self.followers)
             words = {0: "Nobody follows yet.", 1: "One page follows."}.get(number, f"{number} pages follow.")
-            widgets.message(self._message, words)
+            if self._built:
+                widgets.message(self._message, words)
             self._tell(number)
 
     def _tell(self, number: int) -> None:

@@ -37,6 +37,7 @@ class InputPlane(PlaneView):
         """Set the ranges; forget the surface."""
         super().show_scene(scene)
         self.hold(scene.plane.extent)
+        self.put(axis_words=list(scene.axis_words))
 
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface."""

@@ -43,7 +43,7 @@ class LatentSpace(PlaneView):
         """Follow the extent; the points themselves move by `Points.show_frame`."""
         super().show_frame(frame)
         self.hold(frame.latent_extent)
-        self.put(threads=self.points.pulled and frame.pulled is not None)
+        self.put(threads=self.points.pulled and frame.pulled is not None, axis_words=list(frame.axis_words))
 
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface."""
@@ -82,7 +82,15 @@ class LatentSpace(PlaneView):
         surface = self.points.surface
         if surface is not None and surface.counted is not None and surface.counted != frame.iteration:
             return f"{frame.latent_caption} · density of iteration {surface.counted:,}"
-        return frame.latent_caption  # a plane of more dimensions has regions that are a slice of theirs
+        # A plane of more dimensions has regions that are a slice of theirs.
+        return frame.latent_caption + (f" · {beyond:,} outside" if (beyond := _outside(frame)) else "")
+
+
+def _outside(frame: Frame) -> int:
+    """Count the rows that lie beyond the frame, which few far ones do not decide."""
+    left, right, bottom, top = frame.latent_extent
+    x, y = frame.latent.T
+    return int(((x < left) | (x > right) | (y < bottom) | (y > top)).sum())
 
 
 def _number(word: str, value: float, help: str, regression: bool) -> Number:

@@ -1,5 +1,5 @@
 // One square view: a canvas, what it shows, and where everything stands on it.
-import {drawAxes} from "./axes.js"
+import {drawAxes, drawAxisWords} from "./axes.js"
 import {clock, SETTLED, tooSlow} from "./clock.js"
 import {pixelOf, shade} from "./colours.js"
 import constants from "./constants.json" with {type: "json"}
@@ -213,6 +213,7 @@ export class Plane {
     if (this.hasTips && this.tree.picture.tip_mark !== "origin") drawTips(pen, this, false)
     drawAbove(pen, this)
     pen.restore()
+    if (this.tree.axis_words) drawAxisWords(pen, this.frame, this.tree.axis_words)
   }
 
   clip(pen) {

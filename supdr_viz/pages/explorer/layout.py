@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import panel as pn
@@ -16,7 +16,7 @@ from supdr_viz.pages.styles import CLEAR, DIM, FREE, HIDDEN_CSS, STEADY_CSS
 from supdr_viz.pages.training_bar import TrainingBar
 from supdr_viz.pictures.types import Scene
 from supdr_viz.ui import widgets
-from supdr_viz.ui.bar import Bar, Switches, Toggle
+from supdr_viz.ui.bar import Bar, BarControl, Switches, Toggle
 from supdr_viz.ui.binding import Bound, BoundChoice
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.lazy import Choice
@@ -30,6 +30,10 @@ from supdr_viz.views.points import Points, shows_pictures
 MAX_LETTERS = 15
 
 TITLE = "supdr explorer: see supervised dimensionality reduction learn"
+
+# A browser keeps what is no longer said of an element: both name the same properties.
+AT_EDGE = {"margin-left": "-8px", "min-width": "calc(100% + 16px)"}
+INSIDE = {"margin-left": "0", "min-width": "0"}
 
 # What can be switched on over the latent rows; where rows are pictures "images", too.
 LATENT_MARKS = ("pull", "transform", "morph")
@@ -45,6 +49,7 @@ class ExplorerLayout:
     title: for screen readers.
     text: what is to be read along with the plots: beside them, in a narrow window above them.
     over: what lies over the page.
+    parts: buttons of a presentation, see `Cards`.
     **page_options: of ``panel_material_ui.Page``.
     """
 
@@ -62,13 +67,16 @@ class ExplorerLayout:
         title: str = TITLE,
         text: Sequence[Any] = (),
         over: Sequence[Any] = (),
+        parts: Mapping[str, BarControl] | None = None,
         **page_options: Any,
     ) -> None:
         self._on_option = on_option
         self._drawn_note = ""
-        self.notice = Notice()
+        self.notice, self.exchange = Notice(), Notice(closeable=True)
         self.about = widgets.html(margin=(0, 8, 6, 8))
-        self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
+        self.classes = widgets.html(
+            css=widgets.HEAD_CSS, margin=(2, 4, 2, 0), sizing_mode=None, styles={"max-width": "100%"}
+        )
         self._tools_known, self._use = board.tools, board.use
         self._make_choosers()
         self.cards = Cards(
@@ -79,6 +87,7 @@ class ExplorerLayout:
                 "draw_class": self._draw_class.widget,
                 "marks": self._marks.widget,
                 "mode": self._mode.widget,
+                **(parts or {}),
             },
             menu=self._mode_menu.view,
             styles=FREE,
@@ -86,8 +95,9 @@ class ExplorerLayout:
         for name in self.cards.titles:
             self._set_head(name, "")
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
+        controls.data.show_dialogs_in(share.dialogs)
         above, below = (
-            [heading, *self._run_rows(bar), remarks(problems).view, self.notice.view],
+            [heading, *self._run_rows(bar), remarks(problems).view, self.exchange.view, self.notice.view],
             [self.cards, bridge, board.hub, share.dialogs, *over],
         )
         main = pn.Column(*above, *below, margin=(0, 12), styles=FREE, **widgets.WIDE)
@@ -134,6 +144,8 @@ class ExplorerLayout:
         if not self._text:
             return
         here, there, at = (self._main, self._sidebar, 1) if narrow else (self._sidebar, self._main, 0)
+        for each in self._text:  # what has a margin in the sidebar stands at the edge of the cards
+            each.styles = AT_EDGE if narrow else INSIDE
         there.objects = [each for each in there.objects if each not in self._text]
         others = here.objects
         here.objects = [*others[:at], *self._text, *others[at:]]

@@ -10,13 +10,13 @@ import panel_material_ui as pmui
 
 from supdr.sensitivity import Progress, Result
 from supdr_viz.controls.presets import PresetMenu
-from supdr_viz.data.number_format import duration
+from supdr_viz.data.number_format import duration, mean_text
 from supdr_viz.pages import link, navigation
 from supdr_viz.pages.sensitivity.figures import SweepFigures
-from supdr_viz.pages.sensitivity.numbers import mean_text
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.runner import Phase
 from supdr_viz.pages.sensitivity.settings import METRICS, SweepSettings, sweep_query
+from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.styles import FREE, HIDDEN_CSS
 from supdr_viz.pages.training_bar import STATUS_CSS
 from supdr_viz.presets.pictures import SIZE, SWEEPS, stored
@@ -84,13 +84,14 @@ class SensitivityLayout:
     """Builds the page and updates what is not a plot.
 
     `preset`: name of the prepared sweep on display, if any; `problems`: what was wrong when the page was opened;
-    `on_csv`: returns the finished cells as CSV, or an empty text.
+    `on_csv`: returns the finished cells as CSV, or an empty text; `file_button`: beside the examples.
     """
 
     def __init__(
         self,
         figures: SweepFigures,
         bridge: Bridge,
+        share: ShareMenu,
         sidebar: Sequence[Any],
         preset: str,
         problems: Sequence[str],
@@ -99,6 +100,7 @@ class SensitivityLayout:
         on_run: Callable[[], Any],
         on_cancel: Callable[[], Any],
         on_csv: Callable[[], str],
+        file_button: Any,
     ) -> None:
         self._bridge, self._on_preset, self._on_csv = bridge, on_preset, on_csv
         self.presets = PresetMenu(SWEEP_PRESETS, preset, self._preset_chosen)
@@ -135,16 +137,18 @@ class SensitivityLayout:
             self.result,
             self.cards,
             bridge,
+            share.dialogs,
             margin=(0, 12),
             styles=FREE,
             **widgets.WIDE,
         )
         self._cost = ""
-        controls = pn.Column(self.presets.select, self.presets.note, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
+        examples = [self.presets.select, file_button, self.presets.note]
+        controls = pn.Column(*examples, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
         self.page = widgets.make_page(
             bridge,
-            wide=lambda: [navigation("sensitivity")],
-            narrow=lambda: [navigation("sensitivity", narrow=True)],
+            wide=lambda: [navigation("sensitivity"), pn.layout.HSpacer(), share.buttons()],
+            narrow=lambda: [navigation("sensitivity", narrow=True), share.drawer_row()],
             sidebar=[controls],
             main=[main],
         )

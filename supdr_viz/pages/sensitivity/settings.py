@@ -166,12 +166,11 @@ def build_sweep(settings: SweepSettings, dataset: Any, store: Any = None) -> tup
     X, y = dataset.to_xy()
     if base.label_share < 1:
         y = dataset.hide_labels(base.label_share, random_state=base.seed).y
-    metrics = dict.fromkeys([settings.metric, *_extras(dataset.task)])
     sweep = Sweep(
         estimator,
         settings.grid,
         cv=settings.folds if settings.folds > 1 else float(base.test_share),
-        scoring=list(metrics),
+        scoring=metrics_of(settings, dataset.task),
         seeds=range(base.seed, base.seed + settings.repeats),
         transductive=settings.transductive,
         warm_along=settings.axes[0].name if settings.warm else None,
@@ -181,8 +180,9 @@ def build_sweep(settings: SweepSettings, dataset: Any, store: Any = None) -> tup
     return sweep, X, y
 
 
-def _extras(task: str) -> tuple[str, ...]:
-    return ("error" if task == "classification" else "mse", "fit_seconds")
+def metrics_of(settings: SweepSettings, task: str) -> list[str]:
+    """Return what is measured of every fit, the metric of the sweep first."""
+    return list(dict.fromkeys([settings.metric, "error" if task == "classification" else "mse", "fit_seconds"]))
 
 
 # --- links ------------------------------------------------------------------------------------------------------------

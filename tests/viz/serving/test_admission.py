@@ -254,6 +254,14 @@ def test_a_refusal_is_a_plain_page(queue):
     assert refusal.transform_first_chunk(404, HTTPHeaders(), b"old", True)[2] == b"old"
 
 
+@pytest.mark.parametrize(("path", "home"), [("/nothing", "./"), ("/a/b/c", "../../")])
+def test_an_address_that_leads_nowhere_leads_home(path, home):
+    headers = HTTPHeaders({"Content-Type": "text/html; charset=UTF-8"})
+    status, headers, text = Refusal(request_of(path)).transform_first_chunk(404, headers, b"old", True)
+    assert (status, headers["Content-Length"]) == (404, str(len(text)))
+    assert f'href="{home}"'.encode() in text
+
+
 @pytest.mark.parametrize(
     ("again", "link"),
     [
