@@ -122,22 +122,6 @@ def naming_extremes(parameters: Mapping[str, Any]) -> Iterator[None]:
         raise ValueError(f"{', '.join(extreme)}: numbers so large or small cannot be computed with: {error}") from error
 
 
-@contextmanager
-def naming_columns(X: Any) -> Iterator[None]:
-    """Name, in an error of the block, the first column of a data frame (pandas) that does not hold numbers."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        for k, name in enumerate(X.columns if hasattr(X, "iloc") and hasattr(X, "columns") else ()):
-            for value in X.iloc[:, k].dropna():
-                if not is_convertible(value):
-                    raise ValueError(
-                        f"X must hold numbers; column {name!r} holds {value!r}: encode it first, by "
-                        "sklearn.preprocessing.OneHotEncoder say"
-                    ) from error
-        raise
-
-
 def check_snapshot(start: Any, estimator: Any) -> None:
     """Raise ValueError unless `start` is a snapshot that a run of `estimator` can go on from."""
     of = getattr(start, "run", None)

@@ -144,8 +144,15 @@ def _regression(y: NDArray, labelled: NDArray, weights: NDArray) -> Targets:
 
 
 def as_labels(y: Any) -> NDArray:
-    """Return `y` as an array; values of a list keep their kinds, where NumPy makes text of NaN and numbers of True."""
+    """Return `y` as an array; values of a list keep their kinds, where NumPy makes text of NaN and numbers of True.
+
+    Masked entries become None, and text of variable length, `numpy.dtypes.StringDType`, objects.
+    """
+    if isinstance(y, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(y), None, y.data)
     labels = np.asarray(y)
+    if labels.dtype.kind == "T":
+        return labels.astype(object)
     if not isinstance(y, (list, tuple)) or labels.dtype.kind not in "USiuf":
         return labels
     objects = np.array(y, dtype=object)
