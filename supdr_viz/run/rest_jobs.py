@@ -48,7 +48,7 @@ class QualityJob:
     def __init__(self, display: Display) -> None:
         self._display = display
         self._measuring: Measuring | None = None
-        self._begun: tuple[Any, ...] | None = None
+        self._measuring_key: tuple[Any, ...] | None = None
         self._measured: tuple[Any, ...] | None = None
 
     def due(self, now: float, snapshot: Snapshot, at_rest: bool) -> float | None:
@@ -61,10 +61,10 @@ class QualityJob:
         """See `Job.work`."""
         display, key = self._display, self._key(request.snapshot)
         builder, ends = display.builder, display.clock() + SLICE
-        if self._measuring is None or self._begun != key:
+        if self._measuring is None or self._measuring_key != key:
             assert builder.places is not None
-            self._measuring = measuring(builder.yardstick, builder.places, request.snapshot.iteration)
-            self._begun = key
+            self._measuring = measuring(builder.input_rows, builder.places, request.snapshot.iteration)
+            self._measuring_key = key
         try:
             while display.clock() < ends:
                 next(self._measuring)
@@ -93,7 +93,7 @@ class RefineJob:
         """See `Job.work`."""
         display, snapshot = self._display, request.snapshot
         ends = display.clock() + SLICE
-        while snapshot.diagnostics.sharpen():
+        while snapshot.diagnostics.refine():
             if display.clock() >= ends:
                 return False
         self._refined, display.stale = snapshot_key(snapshot), True

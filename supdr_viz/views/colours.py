@@ -9,7 +9,7 @@ from bokeh.palettes import Plasma256, Viridis256
 from numpy.typing import NDArray
 
 from supdr_viz.pictures.density import value_layers
-from supdr_viz.pictures.types import Scene, Surface, Truth
+from supdr_viz.pictures.types import MapQuality, Scene, Surface
 from supdr_viz.ui.theme import palette
 
 # Colours of regression values, low to high, without the ends that fade into a dark or a light background.
@@ -52,7 +52,7 @@ def largest_error(scene: Scene) -> float:
     return LARGE * (high - low)
 
 
-def row_colours(scene: Scene, surface: Surface | None, colour_by: str, truth: Truth | None = None) -> NDArray:
+def row_colours(scene: Scene, surface: Surface | None, colour_by: str, truth: MapQuality | None = None) -> NDArray:
     """Return what the mapper of `scale` turns into the rows' colours.
 
     `surface`: predictions; without them rows have no prediction and no error. `colour_by`: one of "label", "truth",

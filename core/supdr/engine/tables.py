@@ -19,7 +19,7 @@ TIMES = re.compile("date|time|duration", re.IGNORECASE)
 def with_nan(X: Any) -> Any:
     """Return rows whose missing cells are all NaN, whether masked, None or pandas.NA; raise ValueError for dates."""
     if isinstance(X, np.ma.MaskedArray):
-        return X.astype(float).filled(np.nan)
+        return np.where(np.ma.getmaskarray(X), np.nan, np.asarray(X.data, dtype=float))
     if hasattr(X, "collect") and not hasattr(X, "__array__"):
         raise ValueError(f"X must be a table in memory; got a {type(X).__name__}: call its collect method first")
     for name, kind in _types(X):
@@ -61,7 +61,7 @@ def naming_columns(X: Any) -> Iterator[None]:
             for value in cells[~missing_values(cells, None)].tolist():
                 if not is_convertible(value):
                     raise ValueError(
-                        f"X must hold numbers; column {name!r} holds {value!r}: encode it first, by "
-                        "sklearn.preprocessing.OneHotEncoder say"
+                        f"X must hold numbers; column {name!r} holds {value!r}: encode it first, for example with "
+                        "sklearn.preprocessing.OneHotEncoder"
                     ) from error
         raise

@@ -1,10 +1,10 @@
-"""How true a map is: what a plane keeps of the neighbours, the distances and the classes of its rows.
+"""Quality of a map: how well a plane preserves the neighbours, the distances and the classes of its rows.
 
 from supdr.quality import map_quality, model_quality, row_trustworthiness
 
-map_quality(X, Z, y)                  # all numbers of a map
-model_quality(model, X_test, y_test)  # of rows that a fitted model has not seen
-row_trustworthiness(X, Z)             # which rows stand among strangers
+map_quality(X, Z, y)                  # all measures of a map
+model_quality(model, X_test, y_test)  # of the map that a fitted model draws of new rows
+row_trustworthiness(X, Z)             # one value per row: low among false neighbours
 """
 
 from supdr.quality.distances import (

@@ -218,20 +218,20 @@ class LSDR(InPartitions, Factorisation):
         code = self._loss_code()
         _, gradient = loss_gradient(code, np.ascontiguousarray(values), np.ascontiguousarray(scores))
         slope = np.abs(gradient).max(axis=1)
-        return self._among_all(slope / (max(slope.max(), np.finfo(float).tiny) if code == SQUARED else 1.0))
+        return self._over_training_rows(slope / (max(slope.max(), np.finfo(float).tiny) if code == SQUARED else 1.0))
 
     # --- what the shell asks for --------------------------------------------------------------------------------------
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         check_start(self.init, ("pca", "random"), (len(X), self.n_components))
-        self._columns_of(X).asked(check_cells)
+        self._columns_of(X).map_parts(check_cells)
 
     @staticmethod
     def _components_of(state: Any) -> int:
         return len(state.components)
 
     def _problem(self, X: NDArray, targets: Targets) -> LSDRProblem:
-        n_components = component_count(self._wanted_components, targets, X.shape, self.init)
+        n_components = component_count(self._component_setting, targets, X.shape, self.init)
         warn_of_many_components(n_components, X.shape[1])
         filled, observed = split_missing(X)
         rows = np.flatnonzero(targets.labelled)

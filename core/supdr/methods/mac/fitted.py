@@ -143,7 +143,7 @@ class FittedMAC(InPartitions):
     def label_pull_(self) -> NDArray:
         """max_k alpha_k / (C times the row's weight) of the training rows, (n_samples,)."""
         pull = np.clip(self._one_layer("label_pull_").heads.alpha.max(axis=1) / self._costs(), 0.0, 1.0)
-        return self._among_all(pull)
+        return self._over_training_rows(pull)
 
     @property
     @as_fitted

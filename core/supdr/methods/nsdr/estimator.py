@@ -204,7 +204,7 @@ class NSDR(Factorisation):
         """How hard each label pulls at its training row, (n,): the largest multiplier over the heads by its bound."""
         check_is_fitted(self)
         weights = self._training[1].weights[self._training[1].labelled]
-        return self._among_all(self._state.heads.alpha.max(axis=1) / (self.C * weights))
+        return self._over_training_rows(self._state.heads.alpha.max(axis=1) / (self.C * weights))
 
     # --- the hooks of the shell ---------------------------------------------------------------------------------------
 
@@ -218,7 +218,7 @@ class NSDR(Factorisation):
         return len(state.components)
 
     def _problem(self, X: NDArray, targets: Targets) -> NSDRProblem:
-        n_components = component_count(self._wanted_components, targets, X.shape, self.init)
+        n_components = component_count(self._component_setting, targets, X.shape, self.init)
         warn_of_many_components(n_components, X.shape[1])
         filled, observed = split_missing(X)
         extra = {}

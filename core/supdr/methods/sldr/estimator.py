@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from supdr.engine.checks import check_number
-from supdr.engine.column_groups import listed
+from supdr.engine.column_groups import as_list
 from supdr.engine.parameters import Parameter
 from supdr.engine.targets import Targets
 from supdr.engine.view_layout import Layout, local_dimensions, make_layout
@@ -281,7 +281,7 @@ class SLDR(FittedSLDR):
         if self.step_size is None:
             return None
         accepted = "> 0, three of them (for W, for T, for V and v0), or None"
-        entries = listed(self.step_size)
+        entries = as_list(self.step_size)
         steps = [self.step_size] * 3 if entries is None else entries
         if len(steps) != 3:
             raise ValueError(f"step_size must be a number {accepted}; got {self.step_size!r}")

@@ -178,7 +178,7 @@ class FittedSLDR(SupervisedReducer):
     def label_pull_(self) -> NDArray:
         """How hard each label pulls at its training row, (n,): the largest multiplier over the heads by its bound."""
         check_is_fitted(self)
-        return self._among_all(self._state.best.heads.alpha.max(axis=1) / self._costs())
+        return self._over_training_rows(self._state.best.heads.alpha.max(axis=1) / self._costs())
 
     def latent_decision_function(self, latent: ArrayLike, *, head: str = "fitted") -> NDArray:
         """Return the scores that the start that is shown gives to rows of `transform`.

@@ -200,7 +200,7 @@ class DistributedSNF(QuasiNewton):
         rows, d = self.all_rows, self.n_components
         ones = np.ones(self.X.shape[1])
         columns = SummedColumns(rows.X, (rows.n_rows, len(ones)))
-        mean = columns.mean_beyond(np.zeros(len(ones)))
+        mean = columns.mean_minus(np.zeros(len(ones)))
         singular, directions, _ = columns.directions(mean, ones, ones > 0.0)
         rank = min(d, int((singular > 1e-10 * max(singular[0], np.finfo(float).tiny)).sum()))
         directions = directions[:rank].T

@@ -54,7 +54,7 @@ class FittedSNF(InPartitions, Reconstructing):
         """How hard each label pulls at its training row, (n,): its residual as a share of the largest; else 0."""
         check_is_fitted(self)
         residual = np.abs(self._target_residual()).max(axis=1)
-        return self._among_all(residual / max(residual.max(), np.finfo(float).tiny))
+        return self._over_training_rows(residual / max(residual.max(), np.finfo(float).tiny))
 
     # --- what the shell asks for --------------------------------------------------------------------------------------
 
