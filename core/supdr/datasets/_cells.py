@@ -37,6 +37,8 @@ PATTERNS = {
     )
     for mark, between in SEPARATORS.items()
 }
+# What most cells with a unit are; the pattern above says the same of them, six times as slowly.
+SIMPLE = re.compile(r"(-?\d+(?:\.\d+)?) ?([a-z][a-z/]{0,5}|%|\u00b0[a-z]?)", re.ASCII)
 MINUS = ("-", "\u2212")
 PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 TRUTHS = ({"true", "false"}, {"TRUE", "FALSE"}, {"True", "False"})
@@ -203,7 +205,15 @@ class Reading:
         limits: dict[str, dict[str, str]] = {}
         units: dict[str, str] = {}
         matched, dropped, commas = PATTERNS[self.decimal].fullmatch, DROPPED[self.decimal], self.decimal == ","
+        simple = SIMPLE.fullmatch
         for text in self.counts:
+            match = None if commas else simple(text)
+            if match is not None:
+                number, after = match.groups()
+                unit = after.removesuffix("s")
+                read.setdefault(unit, {})[text] = number
+                units.setdefault(unit, after)
+                continue
             match = matched(text.strip())
             if match is None:
                 continue
