@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -85,8 +85,10 @@ class LMKL(SLDR):
     init: str = field(default="random", init=False)
     starts: str = field(default="best", init=False)
     early_stopping: bool = field(default=False, init=False)
-    validation_fraction: float = field(default=0.2, init=False)
-    n_iter_no_change: int = field(default=10, init=False)
+
+    # No attributes here: scikit-learn takes an attribute of this name for a parameter.
+    validation_fraction: ClassVar[Any] = property()  # type: ignore[misc]
+    n_iter_no_change: ClassVar[Any] = property()  # type: ignore[misc]
     n_jobs: int | None = field(default=None, init=False)
 
     C: float = 1.0

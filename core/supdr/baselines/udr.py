@@ -75,8 +75,10 @@ class _Unsupervised(SDRGLM):
     gauge: bool = field(default=True, init=False)
     calibrate: bool = field(default=True, init=False)
     early_stopping: bool = field(default=False, init=False)
-    validation_fraction: float = field(default=0.2, init=False)
-    n_iter_no_change: int = field(default=10, init=False)
+
+    # No attributes here: scikit-learn takes an attribute of this name for a parameter.
+    validation_fraction: ClassVar[Any] = property()  # type: ignore[misc]
+    n_iter_no_change: ClassVar[Any] = property()  # type: ignore[misc]
 
     n_components: int = 2
     _: KW_ONLY

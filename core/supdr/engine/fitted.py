@@ -52,6 +52,8 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     """
 
     accepts_missing_cells: ClassVar[bool] = False
+    # Whether each class has a chart of its own on the map, which may turn apart from the others.
+    map_has_charts: ClassVar[bool] = False
     # Hyper-parameters that act on predictions of a fitted estimator; all others act at the next fit.
     answer_parameters: ClassVar[frozenset[str]] = frozenset({"calibrate"})
 
@@ -208,12 +210,33 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self, "_training")
         return self._decide(self._own_scores())
 
+    @as_fitted
+    def _map_derivative(self, X: ArrayLike) -> NDArray | None:
+        """Return the derivatives (n, d, D) of `transform` in the columns of rows (n, D); None without a formula."""
+        derivative = self._latent_derivative(self._prepare(X))
+        return None if derivative is None else self._preprocessing.pull_back(derivative)
+
     # --- what subclasses define -----------------------------------------------------------------------------------
 
     def _expose(self, state: Any) -> None:
         raise NotImplementedError
 
     def _latent(self, X: NDArray) -> NDArray:
+        raise NotImplementedError
+
+    def _latent_derivative(self, X: NDArray) -> NDArray | None:
+        """Return the derivatives (n, d, r) of visible latent rows in the columns of preprocessed rows (n, r), or None.
+
+        0 where a cell is missing.
+        """
+        return None
+
+    def _has_left_out_error(self) -> bool:
+        """Whether a fit with these hyper-parameters will know `_left_out_error`."""
+        return False
+
+    def _left_out_error(self) -> float:
+        """Return the share of labelled rows that the fit without their own label gets wrong, in closed form."""
         raise NotImplementedError
 
     def _own_latent(self) -> NDArray:

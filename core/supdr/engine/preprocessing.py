@@ -53,6 +53,10 @@ class Preprocessing:
         """Map (n, r) back to the (n, m) input space."""
         return (X / self.scale if self.inverse is None else X @ self.inverse) + self.offset
 
+    def pull_back(self, derivative: NDArray) -> NDArray:
+        """Return derivatives (n, d, m) in the columns of X of derivatives (n, d, r) in preprocessed columns."""
+        return derivative * self.scale if self.matrix is None else derivative @ self.matrix.T
+
 
 class Columns:
     """Statistics of the columns of rows in memory, from which preprocessing is fitted.

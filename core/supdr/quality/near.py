@@ -59,6 +59,11 @@ def near(X: NDArray, rows: NDArray, k: int) -> Near:
     """Return the neighbours of rows; the distances are not expanded, so that copies of a row have distance 0."""
     distance = cdist(X[rows], X, "sqeuclidean")
     distance[np.arange(len(rows)), rows] = np.inf
+    return nearest_of(distance, k)
+
+
+def nearest_of(distance: NDArray, k: int) -> Near:
+    """Return the k neighbours of rows by their squared distances (b, n) to all rows, infinite to themselves."""
     reach = np.partition(distance, k - 1, axis=1)[:, k - 1 : k]
     nearer = (distance < reach * (1 - ROUNDING)).sum(axis=1)
     reached = (distance <= reach * (1 + ROUNDING)).sum(axis=1)
