@@ -10,9 +10,16 @@ from supdr.baselines import PCAProjection
 
 ROWS = 60
 ORDER = np.random.default_rng(1).permutation(ROWS)
-# What is no number of a map or of a row: containers, pairs of rows, lists of neighbours; these are asked below.
-OTHERS = {"MapQuality", "ChangedNeighbours", "row_batches", "distance_pairs", "changed_neighbours", "model_quality"}
-STATISTICS = [name for name in quality.__all__ if name not in OTHERS]
+
+
+def measures_a_map(function):
+    """Whether a function makes numbers of rows, places and labels alone, without a model or draws of its own."""
+    signature = inspect.signature(function)
+    needed = {name for name, each in signature.parameters.items() if each.default is each.empty}
+    return needed <= {"X", "Z", "y"} and signature.return_annotation in ("float", "NDArray", "MapQuality", "TrustCurve")
+
+
+STATISTICS = [name for name in quality.__all__ if name.islower() and measures_a_map(getattr(quality, name))]
 
 
 def clouds():
@@ -41,6 +48,8 @@ def asked(name, data):
     function = getattr(quality, name)
     parameters = inspect.signature(function).parameters
     answer = function(**{key: values for key, values in data.items() if key in parameters})
+    if isinstance(answer, quality.TrustCurve):
+        answer = [answer.trustworthiness, answer.continuity, answer.overlap]
     return np.array(list(answer.numbers.values()) if isinstance(answer, quality.MapQuality) else answer, dtype=float)
 
 
