@@ -267,6 +267,7 @@ class UploadPanel:
             ignore = [name for name in look.columns if name in {*look.suggested(chosen), *left_out} - taken]
         self._differing = None
         groups = views_from_text(self._linked.get("groups", "")) if fits else {}
+        self.sheet.label = "Sheet" if look.format.startswith("sheet ") else "Table"
         self._sheet.show(look.sheet, options={name: name for name in look.sheets} or {"": ""})
         self._target.show(chosen, options={name: name for name in look.columns})
         self._impute.show(self._linked.get("impute", IMPUTE.default) if fits else IMPUTE.default)

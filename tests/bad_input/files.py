@@ -268,7 +268,7 @@ ARRAYS = [
         "must hold numbers or text, it holds complex128",
     ),
     ("infinite targets", "a.npz", npz_bytes(X=np.eye(2), y=[0.5, np.inf]), "holds 'inf' in row 2, which is not finite"),
-    ("version 3 of NPY", "a.npz", npz_with("X.npy", npy(np.eye(2), (3, 0))), "'X.npy' in a.npz is not a NumPy array"),
+    ("version 3 of NPY", "a.npz", npz_with("X.npy", npy(np.eye(2), (3, 0))), "'X' in a.npz is not a NumPy array"),
     ("negative shape", "a.npz", npz_with("X.npy", npy_header((-1, 3))), "is cut short or damaged"),
     ("huge shape", "a.npz", npz_with("X.npy", npy_header((2**62, 2**62))), "unpacks to more than"),
     (

@@ -242,8 +242,10 @@ def _first_record(records: Records, rules: Rules) -> int:
         first = next((k for k, cells in enumerate(head) if not _is_title(cells, usual)), 0)
     if not first:
         return 0
-    titles = " / ".join(cell.strip() for cells in head[:first] for cell in cells if cell.strip())
-    return first * rules.propose("titles", "Left out above the header", first, "lines", example=titles, default=True)
+    filled = [cell.strip() for cells in head[:first] for cell in cells if cell.strip()]
+    words = not any(re.fullmatch(NUMBER, cells[0].strip()) for cells in head[:first])
+    text, titles = "Left out above the header", " / ".join(filled)
+    return first * rules.propose("titles", text, first, "lines", example=titles, default=words)
 
 
 def _is_title(cells: list[str], usual: int) -> bool:

@@ -16,9 +16,10 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from supdr.engine.checks import check_sizes, naming_columns
+from supdr.engine.checks import check_sizes
 from supdr.engine.preprocessing import FAR, Preprocessing
 from supdr.engine.probabilities import class_probabilities, crossfitted_scores, fit_temperature
+from supdr.engine.tables import naming_columns, with_nan
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -344,10 +345,11 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if not reset and not hasattr(self, "feature_names_in_") and _is_ready(X, self.n_features_in_):
             return np.asarray(X)
         finite = "allow-nan" if self.accepts_missing_cells else True
+        X = with_nan(X)
         with naming_columns(X):
             return validate_data(
                 self,
-                _with_nan(X),
+                X,
                 reset=reset,
                 dtype=np.float64,
                 order="C",
@@ -412,15 +414,6 @@ def _is_ready(X: Any, n_columns: int) -> bool:
         return False
     with np.errstate(over="ignore", invalid="ignore"):
         return len(X) > 0 and X.shape[1] == n_columns and bool(np.isfinite(X.sum()))
-
-
-def _with_nan(X: Any) -> Any:
-    """Return rows whose missing cells are all NaN: among objects they may be None or pandas.NA."""
-    if hasattr(X, "dtypes") and hasattr(X, "mask"):
-        return X.mask(X.isna(), np.nan) if X.dtypes.eq(object).any() else X
-    if isinstance(X, np.ndarray) and X.dtype == object:
-        return np.where(missing_values(X, None), np.nan, X)
-    return X
 
 
 def _flat(scores: NDArray) -> NDArray:
