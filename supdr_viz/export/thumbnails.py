@@ -1,4 +1,4 @@
-"""Runs examples and draws the picture of each for the gallery: the data with the boundary, and the latent rows beside.
+"""Runs examples and draws the picture of each for the gallery: two plots side by side, the input space and the latent space unless it says so.
 
 A picture is drawn twice, for a light page and, at its right, for a dark one: the gallery shows the half that fits.
 
@@ -47,7 +47,9 @@ def thumbnail(pool: Pool, preset: Preset[Settings]) -> bytes:
     `preset`: one whose data are at hand. Returns webP. Raises RuntimeError if nothing came of it.
     """
     with closing(Session(pool, lambda: None)) as session:
-        session.apply(Experiment(replace(preset.settings, speed="fast")))
+        settings = replace(preset.settings, speed="fast")
+        session.apply(Experiment(settings))
+        session.set_display(settings, method_mode=preset.mode if "method" in preset.look else "none")
         session.player.run()
         until = time.monotonic() + LONGEST
         while session.player.status.phase not in OVER and time.monotonic() < until:
@@ -61,7 +63,7 @@ def thumbnail(pool: Pool, preset: Preset[Settings]) -> bytes:
     scene = replace(replay.scene, is_labelled=np.ones_like(replay.scene.is_labelled))
     both = Image.new("RGB", (2 * SIZE[0], SIZE[1]))
     for number, dark in enumerate((False, True)):
-        half = squares(replace(replay, scene=scene), dark=dark)
+        half = squares(replace(replay, scene=scene), preset.look, dark=dark)
         both.paste(half.resize(SIZE, Image.Resampling.LANCZOS), (number * SIZE[0], 0))
     out = io.BytesIO()
     both.save(out, "WEBP", quality=QUALITY, method=6)

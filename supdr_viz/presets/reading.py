@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parent
 
 S = TypeVar("S")
 
-_OWN = frozenset({"name", "label", "note", "needs", "mode", "slow_start", "installed", "missing"})
+_OWN = frozenset({"name", "label", "note", "needs", "more", "mode", "look", "slow_start", "installed", "missing"})
 
 
 def document(name: str) -> dict[str, Any]:
@@ -56,7 +56,9 @@ def examples(
 
 def _example(table: Mapping[str, Any], group: str, read: Callable[[dict[str, Any]], S]) -> Preset[S]:
     reader = KeyReader(f"{table.get('name')}: ")
-    name, label, note, mode, needs = (reader.text(table, key) for key in ("name", "label", "note", "mode", "needs"))
+    keys = ("name", "label", "note", "more", "mode", "needs")
+    name, label, note, more, mode, needs = (reader.text(table, key) for key in keys)
+    look = reader.words(table, "look")
     slow_start = reader.whole(table, "slow_start", 0, 1000, default=0)
     if needs and needs not in _needed():
         reader.say(f"there are no data {quoted(needs)} in needs.toml")
@@ -75,6 +77,8 @@ def _example(table: Mapping[str, Any], group: str, read: Callable[[dict[str, Any
         _needed()[needs] if needs else None,
         mode,
         slow_start,
+        " ".join(more.split()),
+        **({"look": look} if look else {}),
     )
 
 
