@@ -39,7 +39,7 @@ class Source:
     task: str = "classification"
 
 
-GENERATORS, BUNDLED, ELSEWHERE = "Generators", "Bundled sets", "Your data"
+GENERATORS, BUNDLED, ELSEWHERE = "Generators", "Bundled sets", "Load data"
 
 # Characters of a list of columns in a link: names of thousands of them.
 LONGEST_LIST = 60_000

@@ -116,7 +116,7 @@ class Reader:
         value = self.take(name, default)
         if isinstance(value, str) and value in known:
             return value
-        unknown = f"There is no {kind} {quoted(value)}; known are {listed(known, most=20)}."
+        unknown = f"Unknown {kind} {quoted(value)}; using {quoted(default)} instead."
         self.say((needs or {}).get(str(value), unknown))
         return default
 

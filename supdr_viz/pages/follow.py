@@ -48,7 +48,7 @@ def page() -> str:
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>supdr · Following a run</title><style>{variables}{style}</style></head><body>
 <header><h1>Following a run</h1><span id="title"></span>
-<a id="take" hidden href="explorer" target="_blank">Take over</a></header>
+<a id="take" hidden href="explorer" target="_blank">Open my own copy</a></header>
 <main><p id="said" role="status">Joining …</p><div class="row">{_words("status")}{_words("classes", slot=False)}</div>
 <div class="squares">{squares}</div><div class="curves">{curves}</div></main>
 <script type="module" src="{OwnFile.address(bundle("follow.js"), "js")}"></script></body></html>

@@ -78,7 +78,7 @@ class LatentSpace(PlaneView):
         if self.points.colour_by == "trust" and (frame.truth is None or frame.truth.iteration != frame.iteration):
             return "known at rest" if frame.truth is None else f"as of iteration {frame.truth.iteration:,}"
         if self.points.surface is not None and self.points.surface.latent is None:
-            return "no regions (offset)"  # rows have a coordinate that the plane does not show
+            return "no regions: the classifier also uses a hidden coordinate"  # rows have a coordinate that the plane does not show
         surface = self.points.surface
         if surface is not None and surface.counted is not None and surface.counted != frame.iteration:
             return f"{frame.latent_caption} · density of iteration {surface.counted:,}"

@@ -51,7 +51,7 @@ def test_after_a_choice_the_space_key_runs_and_what_was_only_closed_keeps_the_ke
     app.open_gallery()
     app.key("Escape")
     app.page.locator("dialog").wait_for(state="hidden")
-    assert "Choose another" in app.focused
+    assert "Browse examples" in app.focused
     app.example("Fig. 2: LSDR on a disc in a ring").settle()
     assert app.focused == "page"
     assert runs_by_space(app)

@@ -306,7 +306,7 @@ def test_a_sheet_may_be_chosen():
     other = TABLE[["petal_width", "petal_length", "species"]].iloc[::-1]
     data = workbook(notes=[["made in spring"]], iris=rows_of(TABLE), turned=rows_of(other))
     assert preview(data, "a.xlsx").sheet == "iris"  # a line before it is no table
-    with pytest.raises(FileProblem, match="Sheet 'notes' has only one column"):
+    with pytest.raises(FileProblem, match="Sheet 'notes' has a single column"):
         preview(data, "a.xlsx", sheet="notes")
     look = preview(data, "a.xlsx", sheet="turned")
     assert look.sheets == ("notes", "iris", "turned")

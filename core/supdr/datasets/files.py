@@ -77,7 +77,7 @@ def read_file(
     """Read a data file.
 
     The ending of the name tells the format: .csv, .tsv, .tab, .txt, .data, .dat, .xlsx, .parquet, .arff, .npz or
-    .libsvm, each also with .gz. Text is separated by commas, semicolons, tabs, bars or spaces, with or without a
+    .libsvm, each optionally gzipped. Text is separated by commas, semicolons, tabs, bars or spaces, with or without a
     header, in UTF-8, UTF-16 or Latin-1; a sheet of a workbook is read as such text. A column of text is numbers if
     pandas reads every cell as one, dates if every cell is one, else text, and different texts stay different values.
     What else the cells may mean (units, decimal commas, thousands, limits, spellings, totals) is a `Proposal`, named in
@@ -373,7 +373,7 @@ def _parse(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | No
     reader: Callable[..., Table] | None = READERS.get(ending)
     if reader is None:
         what = f"ends in {shown(ending)}" if ending else "has no ending"
-        raise FileProblem(f"{name} {what}; accepted are {', '.join(EXTENSIONS)}, also with .gz.")
+        raise FileProblem(f"{name} {what}; accepted are {', '.join(EXTENSIONS)}, optionally gzipped.")
     content, endings = next((known for magic, known in MAGIC.items() if data.startswith(magic)), ("", ()))
     if content and ending not in endings:
         raise FileProblem(f"{name} is called {ending} but holds {content} data.")
