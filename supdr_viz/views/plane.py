@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from supdr_viz.views.colours import (
     hidden_rows,
     largest_error,
     layer_colours,
+    trust_range,
 )
 from supdr_viz.views.figures import LegendEntry, css, joined
 from supdr_viz.views.marker_shapes import SHAPES
@@ -181,17 +183,18 @@ def _plain_relief(sheet: Sheet) -> dict[str, Any] | None:
     return {"levels": levels, "scale": scale, "codes": codes, "extent": plain_extent(sheet.extent)}
 
 
-def class_legend(scene: Scene, colour_by: str = "label") -> list[LegendEntry]:
+def class_legend(scene: Scene, colour_by: str = "label", trust: NDArray | None = None) -> list[LegendEntry]:
     """Return the classes of a scene, or its scale of values, and what hollow, grey and ringed points are.
 
-    `colour_by`: one of "label", "truth", "prediction", "error", "trust".
+    `colour_by`: one of "label", "truth", "prediction", "error", "trust". `trust` (n,): as far as it is known.
     """
     hidden, many = hidden_rows(scene), len(scene.code) > MANY  # nobody can count so many
     regression, few = scene.task == "regression", bool(hidden.any())
     if colour_by == "trust":
         some = "" if scene.drawn is None else f" · of {len(scene.drawn):,} rows"
         entries = [
-            _scale_entry(f"trust {CHANCE:g} (chance) to 1{some}", TRUST_SHADES),
+            _trust_scale(trust, some),
+            LegendEntry("misplaced", css(RINGS["error"].role), kind="ring"),
             LegendEntry("lost neighbour", css("error")),
             LegendEntry("false neighbour", css("secondary"), "dotted"),
         ]
@@ -228,6 +231,17 @@ def _value_scale(scene: Scene, colour_by: str) -> LegendEntry:
     if colour_by == "error":
         shades, name = ERROR_SHADES, f"error 0 to {largest_error(scene):.3g} and more"
     return _scale_entry(name, shades)
+
+
+def _trust_scale(trust: NDArray | None, some: str) -> LegendEntry:
+    """Return the scale of trust with a tick at the level of chance, or in words that it lies below the scale."""
+    low, high = trust_range(trust)
+    entry = _scale_entry(f"trust {low:g} to 1 (chance: {CHANCE:g}){some}", TRUST_SHADES)
+    place = 100.0 * (CHANCE - low) / (high - low)
+    if place < 0.0:
+        return entry
+    tick = f"transparent {place:.0f}%, {css('text')} {place:.0f}% {place + 4:.0f}%, transparent {place + 4:.0f}%"
+    return replace(entry, colour=f"linear-gradient(90deg, {tick}), {entry.colour}")
 
 
 def _scale_entry(name: str, shades: Sequence[str]) -> LegendEntry:

@@ -243,7 +243,8 @@ class ExplorerLayout:
         """Say what the colours of rows mean, and offer what else they could mean."""
         if points.scene is None:
             return
-        marks = widgets.legend(class_legend(points.scene, points.colour_by))
+        trust = None if points.truth is None else points.truth.trust
+        marks = widgets.legend(class_legend(points.scene, points.colour_by, trust))
         self.classes.object = f'<div class="keys">{marks}</div>' if marks else widgets.EMPTY
         colours = colour_choices(points.scene)
         chosen = points.colour_by if points.colour_by in colours.values() else next(iter(colours.values()))
@@ -254,6 +255,8 @@ class ExplorerLayout:
         self._set_head("input", self._drawn_note or board.input.caption())
         shown = board.input if board.morphed else board.latent
         self._set_head("latent", shown.caption(), title=shown.title)
+        if board.points.colour_by == "trust":
+            self.show_colours(board.points)
         self._say("numbers of the map", () if board.morphed else board.latent.numbers)
         self._set_head("method", board.method.caption(), title=board.method.title)
         self._set_facts(board.method)
