@@ -81,14 +81,18 @@ class Reader:
     """Takes the entries of a table one by one.
 
     `entries`: names as in links; values as texts, or as TOML and JSON have them. `where`: said before each problem,
-    such as "Column B: ". `problems`: to which the sentences are added. `entries`: what nobody has taken yet;
+    such as "Column B: ". `problems`: to which the sentences are added. `repairs`: a default replaces a value that is
+    wrong, as in links; else the whole table is refused, and says what it accepts. `entries`: those not taken yet;
     `problems`: one sentence for each value that was not taken as it is.
     """
 
-    def __init__(self, entries: Mapping[str, Any], where: str = "", problems: list[str] | None = None) -> None:
+    def __init__(
+        self, entries: Mapping[str, Any], where: str = "", problems: list[str] | None = None, *, repairs: bool = True
+    ) -> None:
         self.entries = {name: _flat(value) for name, value in entries.items()}
         self.problems = [] if problems is None else problems
         self._where = where
+        self._repairs = repairs
 
     def say(self, problem: str) -> None:
         """Add a sentence, unless it is empty."""
@@ -116,7 +120,9 @@ class Reader:
         value = self.take(name, default)
         if isinstance(value, str) and value in known:
             return value
-        unknown = f"Unknown {kind} {quoted(value)}; using {quoted(default)} instead."
+        unknown = f"There is no {kind} {quoted(value)}; accepted are {listed(known, most=20)}."
+        if self._repairs:
+            unknown = f"Unknown {kind} {quoted(value)}; using {quoted(default)} instead."
         self.say((needs or {}).get(str(value), unknown))
         return default
 

@@ -218,9 +218,10 @@ def read_table(table: Mapping[str, Any]) -> Settings:
 
     Raises ValueError if a value cannot be taken as it is; the message has a sentence for each.
     """
-    settings, problems = parse_entries(table_entries(table))
-    if problems:
-        raise ValueError(" ".join(problems))
+    reader = Reader(table_entries(table), repairs=False)
+    settings = read_settings(reader)
+    if reader.problems:
+        raise ValueError(" ".join(reader.problems))
     return settings
 
 

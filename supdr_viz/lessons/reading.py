@@ -170,7 +170,7 @@ def _flat(value: Any, key: str, checker: KeyReader) -> dict[str, Any]:
 
 
 def _settings(key: str, entries: dict[str, Any], checker: KeyReader) -> Settings:
-    settings = read_settings(Reader(entries, f"{checker.where}{key}: ", checker.problems))
+    settings = read_settings(Reader(entries, f"{checker.where}{key}: ", checker.problems, repairs=False))
     if not SOURCES[settings.data].at_hand:
         checker.say(f"{key}: {SOURCES[settings.data].label} must be loaded by hand; a lesson uses data that are there")
     return settings

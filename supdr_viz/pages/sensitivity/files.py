@@ -75,7 +75,7 @@ def _from_tables(document: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]
             raise ValueError(f"the table [{name}] is missing")
     base_names = ("data", "method", "seed", "test", "labels")
     entries = table_entries({name: document[name] for name in base_names if name in document})
-    reader = Reader({"data": None, "method": None, **entries})
+    reader = Reader({"data": None, "method": None, **entries}, repairs=False)
     base = read_settings(reader)
     if reader.problems:
         return SweepSettings(), reader.problems

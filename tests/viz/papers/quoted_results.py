@@ -172,9 +172,9 @@ NSDR = [
     *(_of_table_1(name, "NSDR", "| {~} | {~} | {~} | {~} | {} |") for name in FIVE_SETS),
     *(_of_table_1(name, "LSDR", "| {~} | {~} | {~} | {~} |") for name in FIVE_SETS),
     Quote(
-        "Of NSDR, LSDR, PCA-SVM and SVM it errs least on {} of 5 sets, breast_cancer_w and spect, by about one "
-        "standard deviation of the folds at most; on the other three a plain polynomial SVM errs less than NSDR. LSDR "
-        "errs less than PCA-SVM on {} set (paper: {}), NSDR less than LSDR on {} of 5 (paper: all).",
+        "Of NSDR, LSDR, PCA-SVM and SVM it makes the fewest errors on {} of 5 sets, breast_cancer_w and spect, by about one "
+        "standard deviation of the folds at most; on the other three an ordinary polynomial SVM makes fewer errors than NSDR. LSDR "
+        "makes fewer errors than PCA-SVM on {} set (paper: {}), NSDR fewer than LSDR on {} of 5 (paper: all).",
         (
             TABLE.mean("NSDR errs least"),
             TABLE.mean("LSDR errs less than PCA"),
@@ -510,7 +510,7 @@ SDR_GLM = [
     Quote("**The paper's gap to the SVM, 0 to {} against {} to .21, shows at no scale tried.**", PAPERS_GAP),
     Quote(
         "on 1,000 bits (scale 3, lam = 1e-4, no calibration, {} draws; `supdr-viz reproduce sdr-glm-figure-1a`) SDR "
-        "errs on {}, the SVM on {}.",
+        "has an error of {}, the SVM of {}.",
         (BITS.n("1000: error of the SVM"), *ON_1000),
         (BITS.are("not reproduced", "error of Bernoulli-SDR$"), BITS.are("reproduced", "minus SVM$")),
     ),
@@ -525,7 +525,7 @@ SDR_GLM = [
         (REGRESSION.are("reproduced", "Elastic Net"),),
     ),
     Quote(
-        "SDR errs less than the linear SVM, reduction without labels and SVDM at all {} widths, on 1,000 columns by "
+        "SDR makes fewer errors than the linear SVM, reduction without labels and SVDM at all {} widths, on 1,000 columns by "
         "{}, {} and {}.",
         (
             NUMBERS.count("minus SVM$", "reproduced"),
@@ -632,7 +632,7 @@ SNF = [
         tuple(table.are("reproduced", "SNF is below that of (Laplacian|Hessian|PFR)") for table in TABLES),
     ),
     *(
-        Quote("LS-SVM errs less here than in the paper on {} sets of each table.", (_fewer_errors_of_ls_svm(table),))
+        Quote("LS-SVM makes fewer errors here than in the paper on {} sets of each table.", (_fewer_errors_of_ls_svm(table),))
         for table in TABLES
     ),
     Quote(
@@ -896,7 +896,7 @@ ELSEWHERE = {
         Elsewhere(
             "python benchmarks/sdr_glm.py --only simulated",
             (
-                "(ten splits, L = 2, kappa .1, ridges .01) Bernoulli errs on .047, Gaussian on .031, a linear SVM on "
+                "(ten splits, L = 2, kappa .1, ridges .01) Bernoulli has an error of .047, Gaussian of .031, a linear SVM of "
                 ".044.",
             ),
         ),
