@@ -6,6 +6,7 @@ import errno
 import io
 import struct
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np

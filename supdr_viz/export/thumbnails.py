@@ -1,4 +1,4 @@
-"""Runs examples and draws the picture of each for the gallery: two plots side by side, the input space and the latent space unless it says so.
+"""Runs examples and draws two plots of each, side by side, for the gallery.
 
 A picture is drawn twice, for a light page and, at its right, for a dark one: the gallery shows the half that fits.
 

@@ -116,7 +116,9 @@ class ClassLink:
         self._scheduled = False
         if self.followers is not None:
             number = len(self.followers)
-            words = {0: "Nobody is watching yet.", 1: "One person is watching."}.get(number, f"{number} people are watching.")
+            words = {0: "Nobody is watching yet.", 1: "One person is watching."}.get(
+                number, f"{number} people are watching."
+            )
             widgets.message(self._said, words)
             self._tell(number)
 

@@ -80,7 +80,7 @@ class LatentSpace(PlaneView):
         if self.points.colour_by == "trust":
             return "computing trust …" if frame.truth is None else _verdict(frame.truth)
         if self.points.surface is not None and self.points.surface.latent is None:
-            return "no regions: the classifier also uses a hidden coordinate"  # rows have a coordinate that the plane does not show
+            return "no regions: the classifier also uses a hidden coordinate"
         surface = self.points.surface
         if surface is not None and surface.counted is not None and surface.counted != frame.iteration:
             return f"{frame.latent_caption} · density of iteration {surface.counted:,}"

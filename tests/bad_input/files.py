@@ -100,7 +100,7 @@ TARGETS = [
         "only the target",
         "a.csv",
         b"class\nx\ny\n",
-        "a.csv has a single column. It needs at least a target and one feature, separated by commas, semicolons or tabs",
+        "a.csv has a single column. It needs at least a target and one feature, separated by commas, semicolons or",
     ),
     ("stray text", "a.csv", b"a,y\n1,0.5\n2,oops\n3,1.5\n", "Column 'y' holds 'oops' in row 2, which is not a number"),
     ("only y", "a.parquet", columns(y=[0, 1]), "only one column, the target; at least one feature"),

@@ -271,7 +271,9 @@ def test_a_class_follows_a_run(app):
     theirs = page.evaluate(f"({places})([...supdrStage.boards.values()][0])")
     assert theirs == app.evaluate(f"({places})([...supdrStage.boards.values()][0])")
     assert not findings(page)
-    expect(page.get_by_text("Open my own copy")).to_have_attribute("href", re.compile(r"explorer\?data=.*&iteration=2$"))
+    expect(page.get_by_text("Open my own copy")).to_have_attribute(
+        "href", re.compile(r"explorer\?data=.*&iteration=2$")
+    )
     app.press("Share · 1").press("End the class link")
     expect(page.locator("#said")).to_have_text("The run is not shown any more.")
     page.close()

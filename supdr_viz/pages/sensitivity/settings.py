@@ -54,8 +54,16 @@ PROTOCOL_FORM = (
         choices=choices(*((name, text) for name, text in METRICS.items())),
         default="error",
     ),
-    replace(count("folds", "Folds", 1, 20, "Number of cross-validation folds. With 1, the test share is held out once."), default=5),
-    replace(count("repeats", "Repetitions", 1, 20, "Number of times the cross-validation is repeated, each with another seed."), default=1),
+    replace(
+        count("folds", "Folds", 1, 20, "Number of cross-validation folds. With 1, the test share is held out once."),
+        default=5,
+    ),
+    replace(
+        count(
+            "repeats", "Repetitions", 1, 20, "Number of times the cross-validation is repeated, each with another seed."
+        ),
+        default=1,
+    ),
     Parameter(
         "transductive",
         "Include test rows without their labels",

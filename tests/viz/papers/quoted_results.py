@@ -172,9 +172,9 @@ NSDR = [
     *(_of_table_1(name, "NSDR", "| {~} | {~} | {~} | {~} | {} |") for name in FIVE_SETS),
     *(_of_table_1(name, "LSDR", "| {~} | {~} | {~} | {~} |") for name in FIVE_SETS),
     Quote(
-        "Of NSDR, LSDR, PCA-SVM and SVM it makes the fewest errors on {} of 5 sets, breast_cancer_w and spect, by about one "
-        "standard deviation of the folds at most; on the other three an ordinary polynomial SVM makes fewer errors than NSDR. LSDR "
-        "makes fewer errors than PCA-SVM on {} set (paper: {}), NSDR fewer than LSDR on {} of 5 (paper: all).",
+        "Of NSDR, LSDR, PCA-SVM and SVM it makes the fewest errors on {} of 5 sets, breast_cancer_w and spect, by "
+        "about one standard deviation of the folds at most; on the other three an ordinary polynomial SVM makes fewer "
+        "errors than NSDR. LSDR makes fewer errors than PCA-SVM on {} set (paper: {}), NSDR fewer than LSDR on {} of 5 (paper: all).",
         (
             TABLE.mean("NSDR errs least"),
             TABLE.mean("LSDR errs less than PCA"),
@@ -525,8 +525,8 @@ SDR_GLM = [
         (REGRESSION.are("reproduced", "Elastic Net"),),
     ),
     Quote(
-        "SDR makes fewer errors than the linear SVM, reduction without labels and SVDM at all {} widths, on 1,000 columns by "
-        "{}, {} and {}.",
+        "SDR makes fewer errors than the linear SVM, reduction without labels and SVDM at all {} widths, on 1,000 "
+        "columns by {}, {} and {}.",
         (
             NUMBERS.count("minus SVM$", "reproduced"),
             *(NUMBERS.mean(f"1000: .* minus {rival}", -1.0) for rival in ("SVM$", "Logistic-UDR", "SVDM")),
@@ -632,7 +632,10 @@ SNF = [
         tuple(table.are("reproduced", "SNF is below that of (Laplacian|Hessian|PFR)") for table in TABLES),
     ),
     *(
-        Quote("LS-SVM makes fewer errors here than in the paper on {} sets of each table.", (_fewer_errors_of_ls_svm(table),))
+        Quote(
+            "LS-SVM makes fewer errors here than in the paper on {} sets of each table.",
+            (_fewer_errors_of_ls_svm(table),),
+        )
         for table in TABLES
     ),
     Quote(
@@ -727,10 +730,15 @@ GALLERY = {
         "boston_housing", "SNF leads at 5 and 10 %, as in the paper", (1, "SNF", "LS-SVM"), (2, "SNF", "LS-SVM")
     ),
     "snf-tables-machine-cpu": _ahead_on(
-        "machine_cpu", "SNF has lower errors than LLR and LS-SVM", (1, "SNF", "LLR", "LS-SVM"), (2, "SNF", "LLR", "LS-SVM")
+        "machine_cpu",
+        "SNF has lower errors than LLR and LS-SVM",
+        (1, "SNF", "LLR", "LS-SVM"),
+        (2, "SNF", "LLR", "LS-SVM"),
     ),
     "snf-tables-auto-mpg": _ahead_on("mpg", "At 10 % SNF has a small lead over both.", (2, "SNF", "LS-SVM", "LLR")),
-    "snf-tables-pyrimidines": [Quote("all methods are close to the constant predictor", holds=_not_below_the_constant("pyrimidines"))],
+    "snf-tables-pyrimidines": [
+        Quote("all methods are close to the constant predictor", holds=_not_below_the_constant("pyrimidines"))
+    ],
     "snf-tables-triazines": [
         Quote(
             f"{CONSTANT} at 10 %, worse at 5 %.",
@@ -896,8 +904,8 @@ ELSEWHERE = {
         Elsewhere(
             "python benchmarks/sdr_glm.py --only simulated",
             (
-                "(ten splits, L = 2, kappa .1, ridges .01) Bernoulli has an error of .047, Gaussian of .031, a linear SVM of "
-                ".044.",
+                "(ten splits, L = 2, kappa .1, ridges .01) Bernoulli has an error of .047, Gaussian of .031, a linear "
+                "SVM of .044.",
             ),
         ),
         Elsewhere(
