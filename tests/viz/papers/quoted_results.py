@@ -174,7 +174,8 @@ NSDR = [
     Quote(
         "Of NSDR, LSDR, PCA-SVM and SVM it makes the fewest errors on {} of 5 sets, breast_cancer_w and spect, by "
         "about one standard deviation of the folds at most; on the other three an ordinary polynomial SVM makes fewer "
-        "errors than NSDR. LSDR makes fewer errors than PCA-SVM on {} set (paper: {}), NSDR fewer than LSDR on {} of 5 (paper: all).",
+        "errors than NSDR. LSDR makes fewer errors than PCA-SVM on {} set (paper: {}), NSDR fewer than LSDR on {} of "
+        "5 (paper: all).",
         (
             TABLE.mean("NSDR errs least"),
             TABLE.mean("LSDR errs less than PCA"),
