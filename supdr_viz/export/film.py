@@ -122,7 +122,7 @@ def squares(replay: Replay, look: Sequence[str] = ("input", "latent"), *, dark: 
     """
     drawn = picture(replay, dark=dark)
     columns = ["input", "latent", *(["method"] if replay.mode is not None else []), "losses"]
-    out = Image.new("RGB", (len(look) * (GAP + SIDE), SIDE), palette(dark).page)
+    out = Image.new("RGB", (len(look) * (GAP + SIDE) - GAP, SIDE), palette(dark).page)
     for place, view in enumerate(look):
         left = GAP + columns.index(view) * (SIDE + GAP)
         out.paste(drawn.crop((left, HEAD, left + SIDE, HEAD + SIDE)), (place * (GAP + SIDE), 0))

@@ -72,13 +72,19 @@ class LatentSpace(PlaneView):
             if np.isfinite(truth.numbers.get(name, np.nan))
         )
 
+    @property
+    def verdict(self) -> str:
+        """How far the map can be trusted, in a sentence on the rows that were looked at; empty without such colours."""
+        if self.points.colour_by != "trust" or self.points.frame is None:
+            return ""
+        truth = self.points.frame.truth
+        return "Computing trust …" if truth is None else _verdict(truth)
+
     def caption(self, frame: Frame | None = None) -> str:
         """Say what the plane is."""
         frame = frame or self.points.frame
         if frame is None:
             return ""
-        if self.points.colour_by == "trust":
-            return "computing trust …" if frame.truth is None else _verdict(frame.truth)
         if self.points.surface is not None and self.points.surface.latent is None:
             return "no regions: the classifier also uses a hidden coordinate"
         surface = self.points.surface
@@ -93,7 +99,7 @@ def _verdict(truth: Truth) -> str:
     true = np.mean(truth.false[seen] == NO_ROW)
     misplaced = int((truth.trust[seen] < MISPLACED).sum())
     rows = "1 row" if misplaced == 1 else f"{misplaced:,} rows"
-    return f"{100 * true:.0f} % of neighbours are true; {rows} misplaced"
+    return f"{100 * true:.0f} % of neighbours are true; {rows} misplaced."
 
 
 def _number(word: str, value: float, help: str, regression: bool) -> Number:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from supdr_viz.views.colours import (
 )
 from supdr_viz.views.figures import LegendEntry, css, joined
 from supdr_viz.views.marker_shapes import SHAPES
-from supdr_viz.views.points import MANY, Points
+from supdr_viz.views.points import MANY, RINGS, Points
 from supdr_viz.views.stage.wire import plain_extent
 
 REGION_ALPHA = 0.17
@@ -37,25 +37,6 @@ FIELD_ALPHA = 0.32
 
 # Scores of a surface are sent as whole numbers from minus this to this, times a scale.
 LEVELS = 32767
-
-
-class Ring(NamedTuple):
-    """Look of the rings around some rows.
-
-    `name`: for the legend; `role`: colour.
-    """
-
-    name: str
-    role: str
-    width: float
-    alpha: float
-
-
-RINGS = {
-    "error": Ring("errors", "error", 1.7, 1.0),
-    "support": Ring("support vectors", "support", 1.1, 0.8),
-    "labelled": Ring("labelled", "text", 1.5, 0.9),
-}
 
 
 class SquareView:

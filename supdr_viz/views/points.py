@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,25 @@ MAX_PICTURE_ROWS = 3000
 MAX_PICTURE_PIXELS = 32 * 32
 
 _TOKENS = itertools.count(1)
+
+
+class Ring(NamedTuple):
+    """Look of the rings around some rows.
+
+    `name`: for the legend; `role`: colour.
+    """
+
+    name: str
+    role: str
+    width: float
+    alpha: float
+
+
+RINGS = {
+    "error": Ring("errors", "error", 1.7, 1.0),
+    "support": Ring("support vectors", "support", 1.1, 0.8),
+    "labelled": Ring("labelled", "text", 1.5, 0.9),
+}
 
 
 class Points:
@@ -245,8 +264,11 @@ class Points:
         marked = self._of(marked)
         shown = self._some(marked)
         self._ringed[view] = int(np.count_nonzero(marked)), int(np.count_nonzero(shown))
-        grow = GROW if self.colour_by == "trust" else 1.0
-        self._put(view, ring={"rows": packed_bits(shown), "ease": _ease(self._ringed[view][1]), "grow": grow})
+        untrusted = self.colour_by == "trust"
+        look = RINGS["error" if untrusted else self.ringed(view)]
+        ease, grow = _ease(self._ringed[view][1]), GROW if untrusted else 1.0
+        shape = {"role": look.role, "width": look.width, "alpha": look.alpha, "ease": ease, "grow": grow}
+        self._put(view, ring={"rows": packed_bits(shown), **shape})
 
     def ring_share(self, plane: str) -> float:
         """Return which share of the rows that rings could mark in a plane has one: many rings hide all else."""

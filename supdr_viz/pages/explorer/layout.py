@@ -257,7 +257,8 @@ class ExplorerLayout:
         self._set_head("latent", shown.caption(), title=shown.title)
         if board.points.colour_by == "trust":
             self.show_colours(board.points)
-        self._say("numbers of the map", () if board.morphed else board.latent.numbers)
+        latent = board.latent
+        self._say("numbers of the map", *(((),) if board.morphed else (latent.numbers, latent.verdict)))
         self._set_head("method", board.method.caption(), title=board.method.title)
         self._set_facts(board.method)
         self._set_head("losses", board.losses.caption(), board.losses.legend)
@@ -285,9 +286,10 @@ class ExplorerLayout:
         keys = widgets.legend(view.legend) if view.legend and view.numbers else ""
         self.cards.say("keys", f'<div class="keys">{keys}</div>' if keys else "")
 
-    def _say(self, place: str, numbers: Any) -> None:
-        """Say named numbers below a picture."""
-        said = "".join(
+    def _say(self, place: str, numbers: Any, sentence: str = "") -> None:
+        """Say a sentence and named numbers below a picture."""
+        said = f"<span>{widgets.escape(sentence)}</span> " if sentence else ""
+        said += "".join(
             widgets.explained(f"{widgets.escape(each.name)} <b>{widgets.escape(each)}</b>", each.help, "number")
             for each in numbers
         )

@@ -197,7 +197,7 @@ def test_lost_neighbours_are_told_while_they_are_those_of_the_rows_on_display(bo
     board.show_frame(dataclasses.replace(make_frame(scene, 5), truth=truth))
     assert board.stage.get("links") is None
     np.testing.assert_array_equal(board.stage.get("rows", "colour"), truth.trust)
-    assert "neighbours are true" in board.latent.caption()
+    assert "neighbours are true" in board.latent.verdict
     assert board.latent.numbers == ()
     board.show_frame(dataclasses.replace(make_frame(scene, 4), truth=truth))
     assert board.stage.get("links") is not None
@@ -209,7 +209,8 @@ def test_numbers_are_said_in_words(board):
     truth = board.points.truth
     true, misplaced = np.mean(truth.false == NO_ROW), np.sum(truth.trust < MISPLACED)
     rows = "row" if misplaced == 1 else "rows"
-    assert board.latent.caption() == f"{100 * true:.0f} % of neighbours are true; {misplaced} {rows} misplaced"
+    assert board.latent.caption() == board.points.frame.latent_caption
+    assert board.latent.verdict == f"{100 * true:.0f} % of neighbours are true; {misplaced} {rows} misplaced."
     said = {number.name: str(number) for number in board.latent.numbers}
     assert said == {"trust": "0.900", "continuity": "0.800", "kept": "25.0 %", "k-NN error": "12.5 %"}
     assert "12 new rows" in board.latent.numbers[0].help
@@ -231,7 +232,7 @@ def test_without_a_measurement_rows_are_grey():
     board.show_scene(scene)
     board.show_frame(make_frame(scene))
     assert np.isnan(board.stage.get("rows", "colour")).all()
-    assert board.latent.caption() == "computing trust …"
+    assert board.latent.verdict == "Computing trust …"
 
 
 def test_links_and_files_carry_the_colours():
