@@ -224,7 +224,7 @@ def test_a_run_goes_on_behind_what_is_viewed_and_while_it_is_changed(app):
     expect(app.button("Live")).to_be_disabled()
     app.press("Run").until_going()
     app.nudge("Latent dimensions")  # a change reaches a run that goes on
-    app.until_seen("plane of 3-D")
+    app.until_seen("2 of 3 dimensions")
     expect(app.numbers_shown).to_contain_text(re.compile(r"iteration [1-9]"))
     app.press("Pause").settle()
     assert app.chip == "paused"

@@ -191,7 +191,7 @@ def test_text_becomes_0_and_1():
     assert dataset.feature_names == ("sex=m", "colour=blue", "colour=green", "colour=red", "smokes", "age")
     expected = [[1, 0, 0, 1, 1, 1], [0, 1, 0, 0, 0, 2], [1, 0, 1, 0, 1, 3], [np.nan, 0, 0, 1, 0, 4]]
     np.testing.assert_array_equal(dataset.X, expected)
-    assert "0/1 columns, one per level (one in all for two levels): sex, colour." in dataset.description
+    assert "one-hot encoded (two levels give one column): sex, colour." in dataset.description
 
 
 def test_20_levels_are_the_most():

@@ -257,8 +257,8 @@ class ExplorerLayout:
         self._set_head("latent", shown.caption(), title=shown.title)
         if board.points.colour_by == "trust":
             self.show_colours(board.points)
-        latent = board.latent
-        self._say("numbers of the map", *(((),) if board.morphed else (latent.numbers, latent.verdict)))
+        numbers, verdict = ((), "") if board.morphed else (board.latent.numbers, board.latent.verdict)
+        self._say("numbers of the map", numbers, verdict)
         self._set_head("method", board.method.caption(), title=board.method.title)
         self._set_facts(board.method)
         self._set_head("losses", board.losses.caption(), board.losses.legend)

@@ -170,7 +170,7 @@ def test_junk_in_a_link_falls_back_with_a_sentence():
 
 def test_an_unknown_method_in_a_link_falls_back():
     with Visitor("?method=__import__&data=../../etc/passwd") as visitor:
-        assert visitor.sees("There is no method")
+        assert visitor.sees("Unknown method")
         assert "method=NSDR" in visitor.query
 
 
@@ -235,7 +235,7 @@ def test_many_classes_and_dimensions():
     with Visitor("?data=digits&method=LSDR&method.n_components=9") as visitor:
         steps(visitor, 3)
         assert visitor.number("test error") < 30
-        assert visitor.sees("PCA, ")
+        assert visitor.sees("PCA plane")
         assert visitor.sees("2 of 9 dimensions")
         before = visitor.places("latent")
         visitor.open_fold("Planes").choose("Latent plane", "two columns").settle()

@@ -51,9 +51,9 @@ def test_the_train_error_is_told_of_both_predictors(settings):
 
 def test_the_status_line_says_how_training_rows_would_err_as_new_ones():
     with Visitor("?data=breast_cancer&method=LSDR") as visitor:
-        assert re.search(r"train error [\d.]+ % \(as new [\d.]+ %\) · test error", visitor.text)
+        assert re.search(r"train error [\d.]+ % \([\d.]+ % if placed without labels\) · test error", visitor.text)
     with Visitor("?data=breast_cancer&method=PCAProjection") as visitor:  # it has one predictor
-        assert "(as new" not in visitor.text
+        assert "if placed without" not in visitor.text
         assert "train error" in visitor.text
 
 

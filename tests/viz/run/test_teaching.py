@@ -186,7 +186,7 @@ def selecting(visitor, rows):
 def test_a_visitor_teaches_undoes_and_shares():
     with Visitor(f"?{to_query(replace(FEW, speed='fast'))}") as visitor:
         selecting(visitor, range(5))
-        assert visitor.sees("Label 5 training rows:")
+        assert visitor.sees("Relabel 5 training rows as …")
         visitor.press("arm 2").settle()
         rows = visitor.stage().get("facts", "row")[:5]
         assert f"taught={';'.join(f'{row},1' for row in sorted(rows))}" in visitor.query
