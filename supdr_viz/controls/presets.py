@@ -8,8 +8,8 @@ from typing import Any
 import panel as pn
 
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.presets.gallery import PICTURES, shelves, title_of
-from supdr_viz.presets.pictures import stored
+from supdr_viz.presets.gallery import shelves, title_of
+from supdr_viz.presets.pictures import GALLERY, stored
 from supdr_viz.presets.preset import OWN, Preset, Presets
 from supdr_viz.ui import widgets
 from supdr_viz.ui.binding import Bound
@@ -93,5 +93,5 @@ def _pictured() -> list[dict[str, Any]]:
 
 
 def _address(name: str) -> str:
-    content = stored(PICTURES, name)
+    content = stored(GALLERY, name)
     return "" if content is None else image(content)

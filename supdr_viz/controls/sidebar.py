@@ -118,7 +118,7 @@ class Controls:
                 self.presets.show("")
         if new.data != self.settings.data:
             table = self.data.tables.get(new.data)
-            new = self._begun(new, SOURCES[new.data].task if table is None else table.task, table)
+            new = self._on_other_data(new, SOURCES[new.data].task if table is None else table.task, table)
         self._become(new)
 
     def describe(
@@ -154,7 +154,7 @@ class Controls:
         elif preset is not None or not self._waits_for(fields):
             self._leave_preset()
             table = self.data.tables[new.data]
-            new = self._begun(new, table.task, table)
+            new = self._on_other_data(new, table.task, table)
         self._become(new)
 
     def _waits_for(self, fields: dict[str, Any]) -> bool:
@@ -162,7 +162,7 @@ class Controls:
         old = self.settings
         return fields["data"] == old.data and fields["data_options"]["name"] == old.data_options["name"]
 
-    def _begun(self, new: Settings, task: str, table: Dataset | None) -> Settings:
+    def _on_other_data(self, new: Settings, task: str, table: Dataset | None) -> Settings:
         """Return settings with which other data begin; where the method cannot stay, a sentence says so."""
         made = self._with_method(new, task, table)
         if made.method != new.method:

@@ -16,7 +16,7 @@ from supdr_viz.data.columns import names_from_text, names_to_text, reading_optio
 from supdr_viz.data.quotas import most
 from supdr_viz.data.sources import IMPUTE
 from supdr_viz.ui import widgets
-from supdr_viz.ui.background import Cancelled, Outcome, in_background
+from supdr_viz.ui.background import Latest, Outcome
 from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.dropper import file_dropper
 from supdr_viz.ui.lazy import Fold
@@ -81,13 +81,13 @@ class UploadPanel:
         self._on_loaded = on_loaded
         self.look: Preview | None = None
         self._content = b""
-        self._wanted: dict[str, Any] = {}
+        self._linked: dict[str, Any] = {}
         self._guessed = ""
         self._rules: dict[str, bool] = {}  # key of a proposal -> what was decided, where it is not the default
         self._missing = ""
         # Columns that were left out and taken against what was proposed, while the file is read under other rules.
         self._differing: tuple[set[str], set[str]] | None = None
-        self._number = 0
+        self._latest = Latest()
         self.dropper = file_dropper(self.receive, self._refuse, max_bytes=limits().max_bytes)
         self.message = widgets.html()
         self.table = widgets.html(visible=False)
@@ -129,8 +129,8 @@ class UploadPanel:
         )
 
     def expect(self, options: Mapping[str, Any]) -> None:
-        """Name the file that shared settings want: its target and task are chosen when it comes."""
-        self._wanted = dict(options)
+        """Ask for the file of shared settings: its target and task are chosen once it is there."""
+        self._linked = dict(options)
         if self.look is None and options.get("name"):
             widgets.message(self.message, f"These settings use the file {options['name']}: choose it here.", "warning")
 
@@ -164,35 +164,26 @@ class UploadPanel:
             self._refuse(refusal)
             return
         self._content = data
-        wanted = self._wanted if self._wanted.get("name") == name else {}
-        self._rules = dict.fromkeys(names_from_text(wanted.get("accept", "")), True)
-        self._rules |= dict.fromkeys(names_from_text(wanted.get("decline", "")), False)
-        self._missing = wanted.get("missing", "")
+        linked = self._linked if self._linked.get("name") == name else {}
+        self._rules = dict.fromkeys(names_from_text(linked.get("accept", "")), True)
+        self._rules |= dict.fromkeys(names_from_text(linked.get("decline", "")), False)
+        self._missing = linked.get("missing", "")
         self._show(None)
-        self._look_at(name, wanted.get("sheet") or None)
+        self._look_at(name, linked.get("sheet") or None)
 
     def _refuse(self, refusal: str) -> None:
         """Say why a file was not taken."""
         self._content = b""
-        self._number += 1
+        self._latest.drop()
+        self.use.loading = False
         self._show(None)
         widgets.message(self.message, refusal, "error")
 
     def _look_at(self, name: str, sheet: str | None) -> None:
-        self._number += 1
-        number = self._number
+        self.use.loading = False
         widgets.message(self.message, f"Reading {name} …")
         rules = dict(self._rules)
-
-        def _preview() -> Preview:
-            if number != self._number:  # while it waited for its turn, another file was chosen
-                raise Cancelled
-            return self._parsed(name, sheet, rules)
-
-        in_background(
-            _preview,
-            widgets.guarded(lambda outcome: self._previewed(outcome, number)),
-        )
+        self._latest.ask(lambda: self._parsed(name, sheet, rules), widgets.guarded(self._previewed))
 
     def _parsed(self, name: str, sheet: str | None, rules: dict[str, bool]) -> Preview:
         """Read the file; what was decided about proposals that it does not make, under other rules, is forgotten."""
@@ -217,7 +208,7 @@ class UploadPanel:
         """Read the file anew; what was chosen for its columns stays."""
         look = self.look
         if look is not None:
-            self._wanted = {**self._options(look), "target": self._target.value}
+            self._linked = {**self._options(look), "target": self._target.value}
             proposed, left_out = set(look.suggested(self._target.value)), set(self._left_out(look))
             self._differing = left_out - proposed, proposed - left_out
             self._look_at(look.name, look.sheet or None)
@@ -226,9 +217,7 @@ class UploadPanel:
         if self.look is not None and sheet != self.look.sheet:
             self._look_at(self.look.name, sheet)
 
-    def _previewed(self, outcome: Outcome, number: int) -> None:
-        if number != self._number:  # another file was chosen meanwhile
-            return
+    def _previewed(self, outcome: Outcome) -> None:
         if outcome.problem:
             widgets.message(self.message, outcome.problem, "error")
             self._differing = None
@@ -245,19 +234,19 @@ class UploadPanel:
         words = f"{look.name}: {look.n_rows:,} rows, {len(look.columns):,} columns ({look.format})."
         widgets.message(self.message, " ".join([words, *look.notes]))
         self.table.object = preview_table(look)
-        fits = self._wanted.get("name") == look.name and self._wanted.get("sheet", "") in ("", look.sheet)
-        target = self._wanted.get("target") if fits else ""
+        fits = self._linked.get("name") == look.name and self._linked.get("sheet", "") in ("", look.sheet)
+        target = self._linked.get("target") if fits else ""
         chosen = target if target in look.columns else likely_target(look)
         # What settings of this file leave out is known; else it is proposed.
-        ignore = names_from_text(self._wanted.get("ignore", "")) if fits else list(look.suggested(chosen))
+        ignore = names_from_text(self._linked.get("ignore", "")) if fits else list(look.suggested(chosen))
         if fits and self._differing is not None:
             left_out, taken = self._differing
             ignore = [name for name in look.columns if name in {*look.suggested(chosen), *left_out} - taken]
         self._differing = None
-        groups = views_from_text(self._wanted.get("groups", "")) if fits else {}
+        groups = views_from_text(self._linked.get("groups", "")) if fits else {}
         self._sheet.show(look.sheet, options={name: name for name in look.sheets} or {"": ""})
         self._target.show(chosen, options={name: name for name in look.columns})
-        self._impute.show(self._wanted.get("impute", IMPUTE.default) if fits else IMPUTE.default)
+        self._impute.show(self._linked.get("impute", IMPUTE.default) if fits else IMPUTE.default)
         self._roles.show(
             {**dict.fromkeys(ignore, LEAVE_OUT), chosen: TARGET},
             columns=[asdict(each) for each in look.facts],
@@ -265,8 +254,8 @@ class UploadPanel:
         )
         self._show_rules()
         self._guess_task()
-        if fits and self._wanted.get("task") in TASKS.values():
-            self._task.show(self._wanted["task"])
+        if fits and self._linked.get("task") in TASKS.values():
+            self._task.show(self._linked["task"])
 
     def _show_rules(self) -> None:
         """Show what the file that is looked at may mean beyond what is written, and what of it is in force."""
@@ -322,12 +311,10 @@ class UploadPanel:
         chosen = reading_options(options)
         ignore, groups = chosen.get("ignore", ()), chosen.get("groups")
         target, task = self._target.value, self._task.value
-        self._number += 1
-        number = self._number
         self.use.loading = True
-        in_background(
+        self._latest.ask(
             lambda: look.read(target=target, task=task, ignore=ignore, groups=groups),
-            widgets.guarded(lambda outcome: self._read(outcome, options, number)),
+            widgets.guarded(lambda outcome: self._read(outcome, options)),
         )
 
     def _left_out(self, look: Preview) -> list[str]:
@@ -350,10 +337,8 @@ class UploadPanel:
             "missing": self._missing,
         }
 
-    def _read(self, outcome: Outcome, options: dict[str, Any], number: int) -> None:
+    def _read(self, outcome: Outcome, options: dict[str, Any]) -> None:
         self.use.loading = False
-        if number != self._number:
-            return
         if outcome.problem:
             widgets.message(self.message, outcome.problem, "error")
             return

@@ -108,7 +108,7 @@ def _methods(group: str, classes: dict[str, Any]) -> dict[str, Method]:
     return methods
 
 
-# LogisticUDR does the same on bits; who looks for it by its name finds it too.
+# LogisticUDR does the same on bits; it is found by its own name, too.
 _COMPARED = {**BASELINES, "LogisticPCA": LogisticPCA}
 
 # Name -> entry of the method menu, in its order.

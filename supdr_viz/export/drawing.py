@@ -1,4 +1,4 @@
-"""A square of the stage as an image: what the page's scripts paint (`assets/stage`), for films and thumbnails."""
+"""A square of the stage as an image: what the page's scripts paint (`assets/stage`), for films and the gallery."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import param
 from panel.custom import Child
 
 from supdr_viz.ui import widgets
-from supdr_viz.ui.bar import Bar, Part, style
+from supdr_viz.ui.bar import Bar, BarControl, style
 from supdr_viz.ui.own_files import ASSETS, Script
 from supdr_viz.views import Board
 
@@ -40,7 +40,7 @@ class Cards(Bar):
 
     _esm = Script("cards.js")
 
-    def __init__(self, board: Board, name_of_stage: str, tools: Mapping[str, Part], **options: Any) -> None:
+    def __init__(self, board: Board, name_of_stage: str, tools: Mapping[str, BarControl], **options: Any) -> None:
         self._stage = board.stage
         titles = {name: getattr(board, name).title for name in ("input", "latent", "losses", "errors")}
         css = (ASSETS / "cards.css").read_text(encoding="utf-8")

@@ -55,14 +55,14 @@ class ClassLink:
         `copy`: ``copy(text, what)`` copies a text.
         """
         self._field = widgets.text_field("Class link", "", visible=False)
-        self._said = widgets.html()
+        self._message = widgets.html()
         # One button for both: the one that has the focus must not vanish.
         self._switch = widgets.button(OPEN, self._switched, icon="cast_for_education")
         self._copy = widgets.button(
             "Copy class link", lambda: copy(self.address, "Class link"), icon="content_copy", visible=False
         )
         buttons = widgets.flow(self._switch, self._copy, margin=0)
-        return [widgets.section("Follow this run"), widgets.caption(WHY), self._field, self._said, buttons]
+        return [widgets.section("Follow this run"), widgets.caption(WHY), self._field, self._message, buttons]
 
     @property
     def address(self) -> str:
@@ -89,10 +89,10 @@ class ClassLink:
         self._say()
 
     def end(self) -> None:
-        """Let nobody follow any more."""
+        """End the link: no browser can follow any more."""
         self.close()
         self._show(False)
-        widgets.message(self._said, "The class link has ended.")
+        widgets.message(self._message, "The class link has ended.")
         self._tell(0)
 
     def close(self) -> None:
@@ -119,7 +119,7 @@ class ClassLink:
             words = {0: "Nobody is watching yet.", 1: "One person is watching."}.get(
                 number, f"{number} people are watching."
             )
-            widgets.message(self._said, words)
+            widgets.message(self._message, words)
             self._tell(number)
 
     def _tell(self, number: int) -> None:

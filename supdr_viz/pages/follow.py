@@ -38,7 +38,7 @@ class FollowPage(RequestHandler):
 
 @cache
 def page() -> str:
-    """Return the page, the same for everybody."""
+    """Return the page, the same for all followers."""
     style = (ASSETS / "follow.css").read_text(encoding="utf-8")
     light, dark = (css_variables(palette(each)) for each in (False, True))
     variables = f"html {{color-scheme: light; {light}}} html[data-theme=dark] {{color-scheme: dark; {dark}}}"

@@ -9,12 +9,12 @@ from urllib.parse import urljoin
 
 import panel as pn
 
-from supdr_viz.export.progress import Told
+from supdr_viz.export.progress import Progress
 from supdr_viz.export.work import RUN_KINDS
 from supdr_viz.pages.class_link import ClassLink
 from supdr_viz.pages.file_making import NOTHING, FileMaking, GetWork
 from supdr_viz.ui import widgets
-from supdr_viz.ui.bar import Bar, Push
+from supdr_viz.ui.bar import Bar, Button
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.dropper import file_dropper
 
@@ -52,7 +52,7 @@ class ShareMenu:
         get_csv: Callable[[str], str],
         on_load_json: Callable[[str], list[str]],
         on_compare: Callable[[], Any] | None = None,
-        get_work: Callable[[str], Callable[[Told], bytes] | None] | None = None,
+        get_work: Callable[[str], Callable[[Progress], bytes] | None] | None = None,
         plots: dict[str, str] | None = None,
         save_plot: Callable[[str, str], Any] | None = None,
         what: str = "run",
@@ -72,7 +72,7 @@ class ShareMenu:
         self._code = self._link = ""
         self.dialogs = pn.Column(margin=0, width=0, height=0)
         self._built: dict[str, Any] = {}
-        self._share_buttons: list[Push] = []
+        self._share_buttons: list[Button] = []
 
     def buttons(self) -> Bar:
         """Make the buttons of the header, which show in wide windows only."""
@@ -82,7 +82,7 @@ class ShareMenu:
         kinds = [("Share", "link", self.share), ("Python", "code", self.python), ("Export", "download", self.export)]
         if self._on_compare is not None:
             kinds.insert(0, ("Add to comparison", "add_chart", self._on_compare))
-        made = {label: Push(label, act, icon=icon, look="text") for label, icon, act in kinds}
+        made = {label: Button(label, act, icon=icon, look="text") for label, icon, act in kinds}
         self._share_buttons.append(made["Share"])
         return Bar(made, **options)
 

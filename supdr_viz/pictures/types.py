@@ -133,7 +133,7 @@ class Curves:
 
 
 @dataclass(frozen=True, eq=False)
-class Truth:
+class MapQuality:
     """How true the latent plane was at one iteration.
 
     trust, kept (n,): trustworthiness and continuity of each row of the scene; NaN where it was not looked at.
@@ -186,7 +186,7 @@ class Frame:
     errors: Curves
     numbers: dict[str, float]
     picture: Picture | None = None
-    truth: Truth | None = None
+    truth: MapQuality | None = None
 
 
 @dataclass(frozen=True, eq=False)

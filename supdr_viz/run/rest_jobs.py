@@ -51,7 +51,7 @@ class QualityJob:
     def __init__(self, display: Display) -> None:
         self._display = display
         self._measuring: Measuring | None = None
-        self._begun: tuple[Any, ...] | None = None
+        self._measuring_key: tuple[Any, ...] | None = None
         self._measured: tuple[Any, ...] | None = None
         self._next, self._samples = 0.0, 0
 
@@ -71,14 +71,14 @@ class QualityJob:
         if not request.at_rest:
             assert builder.places is not None
             iteration = request.snapshot.iteration
-            builder.truth = sampled(builder.yardstick, builder.places, iteration, self._samples, builder.truth)
+            builder.truth = sampled(builder.input_rows, builder.places, iteration, self._samples, builder.truth)
             self._samples += 1
             self._next, display.stale = display.clock() + PAUSE, True
             return False
-        if self._measuring is None or self._begun != key:
+        if self._measuring is None or self._measuring_key != key:
             assert builder.places is not None
-            self._measuring = measuring(builder.yardstick, builder.places, request.snapshot.iteration)
-            self._begun = key
+            self._measuring = measuring(builder.input_rows, builder.places, request.snapshot.iteration)
+            self._measuring_key = key
         try:
             while display.clock() < ends:
                 next(self._measuring)
@@ -107,7 +107,7 @@ class RefineJob:
         """See `Job.work`."""
         display, snapshot = self._display, request.snapshot
         ends = display.clock() + SLICE
-        while snapshot.diagnostics.sharpen():
+        while snapshot.diagnostics.refine():
             if display.clock() >= ends:
                 return False
         self._refined, display.stale = snapshot_key(snapshot), True

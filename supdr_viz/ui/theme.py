@@ -8,7 +8,7 @@ every component and follow the theme by themselves; Bokeh glyphs take them from 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bokeh.palettes import Cividis256
@@ -84,7 +84,8 @@ LIGHT = Palette(
     paused="#B34700",
     failed="#B3261E",
 )
-DARK = Palette(
+DARK = replace(
+    LIGHT,
     primary="#6CC3F5",
     on_primary="#0B1620",
     page="#0F161D",
@@ -105,11 +106,7 @@ DARK = Palette(
         "#A9B4BD",
         "#E07A80",
     ),
-    error="#D55E00",
-    support="#8A97A3",
     boundary="#E6EDF3",
-    muted="#8A97A3",
-    regions=tuple(Cividis256),
     curves=("#6CC3F5", "#E69F00", "#00B386", "#CC79A7", "#56B4E9", "#7D6BFF", "#B08CCB", "#C9A800"),
     running="#5FD08A",
     paused="#FFA85C",

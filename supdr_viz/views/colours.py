@@ -9,7 +9,7 @@ from bokeh.palettes import Plasma256, Viridis256
 from numpy.typing import NDArray
 
 from supdr_viz.pictures.density import value_layers
-from supdr_viz.pictures.types import Scene, Surface, Truth
+from supdr_viz.pictures.types import MapQuality, Scene, Surface
 from supdr_viz.ui.theme import palette
 
 # Colours of regression values, low to high, without the ends that fade into a dark or a light background.
@@ -70,12 +70,12 @@ def trust_range(trust: NDArray | None) -> tuple[float, float]:
     return min(float(np.floor(100.0 * np.percentile(known, LOWEST)) / 100.0), 1.0 - LEAST_SPAN), 1.0
 
 
-def misplaced_rows(truth: Truth | None, n_rows: int) -> NDArray:
+def misplaced_rows(truth: MapQuality | None, n_rows: int) -> NDArray:
     """Return which rows (n_rows,) have less trust than `MISPLACED`."""
     return np.zeros(n_rows, dtype=bool) if truth is None else truth.trust < MISPLACED
 
 
-def row_colours(scene: Scene, surface: Surface | None, colour_by: str, truth: Truth | None = None) -> NDArray:
+def row_colours(scene: Scene, surface: Surface | None, colour_by: str, truth: MapQuality | None = None) -> NDArray:
     """Return what the mapper of `scale` turns into the rows' colours.
 
     `surface`: predictions; without them rows have no prediction and no error. `colour_by`: one of "label", "truth",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from supdr.quality.near import NO_ROW
 from supdr_viz.pictures.picture import Number
 from supdr_viz.pictures.scene import Extent
-from supdr_viz.pictures.types import Frame, Surface, Truth
+from supdr_viz.pictures.types import Frame, MapQuality, Surface
 from supdr_viz.views.colours import MISPLACED
 from supdr_viz.views.plane import PlaneView
 from supdr_viz.views.points import Points
@@ -93,7 +93,7 @@ class LatentSpace(PlaneView):
         return frame.latent_caption  # a plane of more dimensions has regions that are a slice of theirs
 
 
-def _verdict(truth: Truth) -> str:
+def _verdict(truth: MapQuality) -> str:
     """Say in a sentence how far the map can be trusted, of the rows that were looked at."""
     seen = np.isfinite(truth.trust)
     true = np.mean(truth.false[seen] == NO_ROW)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from supdr_viz.data.number_format import numeral
 from supdr_viz.pictures.density import density
 from supdr_viz.pictures.scene import Extent
-from supdr_viz.pictures.types import Density, Frame, Scene, Sheet, Surface, Truth
+from supdr_viz.pictures.types import Density, Frame, MapQuality, Scene, Sheet, Surface
 from supdr_viz.ui.theme import palette
 from supdr_viz.views.colours import (
     CHANCE,
@@ -74,7 +74,7 @@ class PlaneView(SquareView):
         super().__init__(points, name)
         self.sheet: Sheet | None = None
         self._by_label: Density | None = None
-        self._truth_seen: Truth | None = None
+        self._truth_seen: MapQuality | None = None
 
     @property
     def everywhere(self) -> tuple[NDArray, Extent] | None:
@@ -169,7 +169,7 @@ def class_legend(scene: Scene, colour_by: str = "label", trust: NDArray | None =
 
     `colour_by`: one of "label", "truth", "prediction", "error", "trust". `trust` (n,): as far as it is known.
     """
-    hidden, many = hidden_rows(scene), len(scene.code) > MANY  # nobody can count so many
+    hidden, many = hidden_rows(scene), len(scene.code) > MANY  # too many to count by eye
     regression, few = scene.task == "regression", bool(hidden.any())
     if colour_by == "trust":
         some = "" if scene.drawn is None else f" · of {len(scene.drawn):,} rows"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.pictures.picture import Picture, RowValue, some_rows
-from supdr_viz.pictures.types import Frame, Scene, Surface, Truth
+from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
 from supdr_viz.views.colours import SHADES, UNKNOWN, hidden_rows, misplaced_rows, row_colours, scale
 from supdr_viz.views.marker_shapes import SHAPES
 from supdr_viz.views.stage.packed_positions import packed_places, unpacked_places
@@ -81,7 +81,7 @@ class Points:
         self.scene: Scene | None = None
         self.frame: Frame | None = None
         self.surface: Surface | None = None
-        self.truth: Truth | None = None
+        self.truth: MapQuality | None = None
         self.drawn: NDArray = np.arange(0)
         self.pulled = False
         self.colour_by = "label"
@@ -89,7 +89,7 @@ class Points:
         self._surface_range = (0.0, 1.0)
         self._ringed: dict[str, tuple[int, int]] = {}
         self._loops: list[Callable[[str, NDArray | None], Any]] = []
-        self._said: tuple[Surface | None, RowValue | None] | None = None
+        self._facts_shown: tuple[Surface | None, RowValue | None] | None = None
         self.selection = Selection() if selection is None else selection
         self.selection.on_change(self._show_selection)
         self.stage.on("select", self._select)
@@ -137,7 +137,7 @@ class Points:
         """Replace all rows.  The selection goes with them: its indices belong to the old rows."""
         with self.stage:
             self.selection.indices = []
-            self.scene, self.frame, self.surface, self.truth, self._said = scene, None, None, None, None
+            self.scene, self.frame, self.surface, self.truth, self._facts_shown = scene, None, None, None, None
             self.drawn = np.arange(len(scene.position)) if scene.drawn is None else scene.drawn
             nowhere = np.full((self.n_rows, 2), np.nan)
             self.stage.put(rows=_rows(scene, self.drawn, self.colour_by), facts=_facts(scene, self.drawn), links=None)
@@ -151,7 +151,7 @@ class Points:
     def show_labels(self, scene: Scene) -> None:
         """Show other labels of the same rows: they stay where they are, and so does the selection."""
         with self.stage:
-            self.scene, self.surface, self.truth, self._said = scene, None, None, None
+            self.scene, self.surface, self.truth, self._facts_shown = scene, None, None, None
             self.stage.put(rows=_rows(scene, self.drawn, self.colour_by), facts=_facts(scene, self.drawn), links=None)
             self._colour()
 
@@ -226,9 +226,9 @@ class Points:
     def _say_facts(self) -> None:
         """Say what the tooltip says, as far as it changed."""
         now = (self.surface, self._row_value)
-        if self.scene is None or (self._said is not None and all(map(operator.is_, self._said, now))):
+        if self.scene is None or (self._facts_shown is not None and all(map(operator.is_, self._facts_shown, now))):
             return
-        self._said = now
+        self._facts_shown = now
         known: dict[str, Any] = {"measure": "" if self._row_value is None else self._row_value.name}
         if self.surface is not None:
             predicted = self._of(self.surface.predicted)

@@ -70,7 +70,7 @@ def test_from_a_link_that_wants_more_to_an_example_that_begins_with_its_picture(
 
 def test_what_was_wrong_with_a_link_stands_beside_the_plots_until_it_is_closed(open_app):
     app = open_app("?data=nosuch&data.[free](https://evil.example)=1")
-    said = app.page.get_by_role("alert").filter(has_text="Unknown data set 'nosuch'")
+    said = app.page.get_by_role("alert").filter(has_text="There is no data set 'nosuch'")
     assert "[free](https" in said.inner_text()  # a link cannot bring links into the page
     cards = app.page.locator(".card")
     for width, height in ((1440, 900), (390, 844)):

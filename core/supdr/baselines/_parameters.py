@@ -16,7 +16,7 @@ from supdr.engine.common_parameters import (
 )
 from supdr.engine.parameters import POSITIVE, Whole, choice, count, scale
 
-# What no form shows, of methods without threads of their own.
+# Parameters that no form shows, of methods without `n_jobs`.
 SEEDED = (RANDOM_STATE, VERBOSE, MISSING_LABEL)
 
 SHELL = (PREPROCESSING, *SEEDED)

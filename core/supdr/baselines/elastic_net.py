@@ -1,4 +1,4 @@
-"""Elastic Net in the library's shell, so that it stands beside SDR-GLM's and SNF's regressions."""
+"""Elastic Net with the interface of the library, to compare with the regressions of SDR-GLM and SNF."""
 
 from __future__ import annotations
 

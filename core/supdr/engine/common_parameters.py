@@ -1,4 +1,4 @@
-"""Declarations of the hyper-parameters that several methods have; a method takes them as they are, or alters them."""
+"""Declarations of the hyper-parameters that several methods have; a method may replace fields of them."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ MISSING_LABEL = of_run("missing_label", restart=True)
 
 STOPPING_RULE = (EARLY_STOPPING, VALIDATION_FRACTION, N_ITER_NO_CHANGE)
 LIMITS = (MAX_ITER, TOL)
-# When a run ends.
+# Parameters that decide when a run ends.
 RUN = (*STOPPING_RULE, *LIMITS)
 
-# What no form shows.
+# Parameters that no form shows.
 HOUSEKEEPING = (RANDOM_STATE, N_JOBS, VERBOSE, MISSING_LABEL)
 
 # --- the data ---------------------------------------------------------------------------------------------------------

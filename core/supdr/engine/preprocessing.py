@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.checks import check_choice
+
 PREPROCESSING = ("none", "zscore", "minmax", "whiten")
 
 # Columns that vary by less than this share of their largest entry are constant: they are centred and not scaled.
@@ -20,7 +22,7 @@ SMALLEST_DEVIATION = 1e-12
 class Preprocessing:
     """The map ``x -> (x - offset) * scale`` or, when whitening, ``x -> (x - offset) @ matrix`` (scale included).
 
-    kind: one of ``"none"``, ``"zscore"``, ``"minmax"``, ``"whiten"``: what was applied.
+    kind: one of ``"none"``, ``"zscore"``, ``"minmax"``, ``"whiten"``, as applied.
     offset (m,).
     scale (m,): used when `matrix` is None.
     matrix (m, r).
@@ -51,11 +53,15 @@ class Preprocessing:
         """Map (n, r) back to the (n, m) input space."""
         return (X / self.scale if self.inverse is None else X @ self.inverse) + self.offset
 
+    def pull_back(self, derivative: NDArray) -> NDArray:
+        """Return derivatives (n, d, m) in the columns of X of derivatives (n, d, r) in preprocessed columns."""
+        return derivative * self.scale if self.matrix is None else derivative @ self.matrix.T
+
 
 class Columns:
-    """What preprocessing needs to know of the columns of rows in memory.
+    """Statistics of the columns of rows in memory, from which preprocessing is fitted.
 
-    Columns are divided by their largest entry (`unit`) before anything is squared: squares of very small or large units
+    Columns are divided by their largest entry (`unit`) before they are squared: squares of very small or large entries
     leave the range of floats.
 
     `X` (n, m): NaN marks a missing cell; statistics are over the observed ones.
@@ -66,7 +72,7 @@ class Columns:
 
     @cached_property
     def complete(self) -> bool:
-        """Whether no cell is missing: functions that look for missing cells take twice as long."""
+        """Whether no cell is missing: NumPy's functions for missing cells take twice as long."""
         return not np.isnan(self.X).any()
 
     @property
@@ -74,12 +80,12 @@ class Columns:
         """Rows and columns."""
         return self.X.shape[0], self.X.shape[1]
 
-    def asked(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return what a function of rows (n, m) says of each part of the rows; there is one in memory."""
+    def map_parts(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return the values of a function of rows (n, m) for each part of the rows; in memory there is one part."""
         return [work(self.X, *arguments)]
 
-    def chosen(self, mask: NDArray) -> Columns:
-        """Return those of the columns that a mask (m,) names."""
+    def select(self, mask: NDArray) -> Columns:
+        """Return the columns of a mask (m,)."""
         return Columns(self.X[:, mask])
 
     def counts(self) -> NDArray:
@@ -104,8 +110,8 @@ class Columns:
             return relative.mean(axis=0), relative.std(axis=0)
         return np.nanmean(relative, axis=0), np.nanstd(relative, axis=0)
 
-    def mean_beyond(self, offset: NDArray) -> NDArray:
-        """Return the mean of every column less an offset, (m,)."""
+    def mean_minus(self, offset: NDArray) -> NDArray:
+        """Return the mean of every column minus an offset, (m,)."""
         return np.nanmean(self.X - offset, axis=0)
 
     def directions(self, offset: NDArray, scale: NDArray, varies: NDArray) -> tuple[NDArray, NDArray, float]:
@@ -119,15 +125,14 @@ class Columns:
 def fit_preprocessing(X: NDArray | Columns, kind: str) -> Preprocessing:
     """Fit the preprocessing of the rows of `X`.
 
-    `X` (n, m): NaN marks a missing cell; statistics are over the observed ones. `kind` (one of "none", "zscore",
-    "minmax", "whiten"): ``"zscore"``: mean 0 and standard deviation 1; ``"minmax"``: range [-1, 1]; ``"whiten"``:
-    principal components of the z-scored columns, in the order of their variance, divided by their standard deviations
-    under Ledoit and Wolf's estimate of the covariance: few rows shrink it towards the identity, so that directions that
-    hardly vary are not blown up.  All directions in which the rows differ stay.  With missing cells, or where no column
-    varies, whitening becomes ``"zscore"``. Raises ValueError if `kind` is unknown or a column has no observed cell.
+    `X` (n, m): NaN marks a missing cell; statistics are over the observed cells. `kind`: ``"none"``; ``"zscore"``:
+    mean 0 and standard deviation 1; ``"minmax"``: range [-1, 1]; ``"whiten"``: all principal components of the z-scored
+    columns, in the order of their variance, divided by their standard deviations under Ledoit and Wolf's estimate of
+    the covariance, which shrinks towards the identity for few rows, so that directions of small variance are not
+    amplified.  With missing cells, or where no column varies, whitening becomes ``"zscore"``. Raises ValueError if
+    `kind` is unknown or a column has no observed cell.
     """
-    if not isinstance(kind, str) or kind not in PREPROCESSING:
-        raise ValueError(f"preprocessing must be one of {', '.join(PREPROCESSING)}; got {kind!r}")
+    check_choice("preprocessing", kind, PREPROCESSING)
     columns = X if isinstance(X, Columns) else Columns(X)
     n_samples, n_features = columns.shape
     counts = columns.counts()
@@ -145,12 +150,12 @@ def fit_preprocessing(X: NDArray | Columns, kind: str) -> Preprocessing:
     if kind == "zscore" or (counts < n_samples).any() or not varies.any():
         return Preprocessing("zscore", offset, scale)
     singular, rows, fourth = columns.directions(offset, scale, varies)
-    kept = singular > singular[0] * max(columns.shape) * np.finfo(float).eps  # the rest is rounding
-    variance = singular[kept] ** 2 / n_samples
+    significant = singular > singular[0] * max(columns.shape) * np.finfo(float).eps  # the others are rounding errors
+    variance = singular[significant] ** 2 / n_samples
     shrinkage = ledoit_wolf_shrinkage(variance, fourth, n_samples, int(varies.sum()))
     deviation = np.sqrt((1.0 - shrinkage) * variance + shrinkage * variance.sum() / varies.sum())
-    # The sign of a singular vector is arbitrary: fixed, by its first entry of those that are largest up to rounding.
-    directions = rows[kept]
+    # The sign of a singular vector is arbitrary: the first of its largest entries (up to rounding) is made positive.
+    directions = rows[significant]
     largest = abs(directions) > (1.0 - 1e-6) * abs(directions).max(axis=1, keepdims=True)
     directions = directions * np.sign(np.take_along_axis(directions, largest.argmax(axis=1)[:, None], axis=1))
     return Preprocessing(
@@ -165,11 +170,9 @@ def fit_preprocessing(X: NDArray | Columns, kind: str) -> Preprocessing:
 def ledoit_wolf_shrinkage(variances: NDArray, fourth: float, n_rows: int, n_columns: int) -> float:
     """Return Ledoit and Wolf's weight of the identity in an estimate of a covariance matrix.
 
-    The same as `sklearn.covariance.ledoit_wolf_shrinkage`, which takes n m² operations where the singular values, which
-    whitening needs anyway, take n² m.
-
-    `variances` (r,): eigenvalues of the empirical covariance matrix; the others are 0. `fourth`: sum of the fourth
-    powers of the lengths of the centred rows. `n_rows`, `n_columns`: n and m. Returns in [0, 1].
+    The same as `sklearn.covariance.ledoit_wolf_shrinkage`, which takes n m² operations; here it follows from the
+    singular values, which whitening computes in n² m. `variances` (r,): non-zero eigenvalues of the empirical
+    covariance matrix. `fourth`: sum of the fourth powers of the lengths of the centred rows. Returns in [0, 1].
     """
     squares = float(variances @ variances)
     distance = squares - variances.sum() ** 2 / n_columns
@@ -178,5 +181,5 @@ def ledoit_wolf_shrinkage(variances: NDArray, fourth: float, n_rows: int, n_colu
 
 
 def _scale(deviation: NDArray, unit: NDArray) -> NDArray:
-    """Return what columns are multiplied by, from deviations relative to their largest entries; 1 where constant."""
+    """Return the factors of the columns from their deviations relative to their largest entries; 1 if constant."""
     return 1.0 / np.where(deviation > SMALLEST_DEVIATION, unit * deviation, 1.0)

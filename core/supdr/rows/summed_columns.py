@@ -1,4 +1,4 @@
-"""What preprocessing needs to know of the columns of rows in partitions: exact, by sums over all rows."""
+"""Statistics of the columns of rows in partitions, exact, by sums over all rows."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from supdr.rows.partitions import Partitions, gathered, planned, total
 
 
 class SummedColumns(Columns):
-    """`Columns` of rows in partitions; a statistic is one pass, which brings m numbers a partition (m² to whiten).
+    """`Columns` of rows in partitions: a statistic takes one pass and m numbers per partition (m² for whitening).
 
-    `parts` (n, m): rows; `shape`: of all of them.
+    `parts` (n, m): rows; `shape`: of all rows together.
     """
 
     def __init__(self, parts: Partitions, shape: tuple[int, int]) -> None:
@@ -28,13 +28,13 @@ class SummedColumns(Columns):
         """Rows and columns."""
         return self._shape
 
-    def asked(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return what a function of rows (n, m) says of each partition."""
+    def map_parts(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return the values of a function of rows (n, m) for each partition."""
         return gathered(work, self.parts, *arguments)
 
-    def chosen(self, mask: NDArray) -> Columns:
-        """Return those of the columns that a mask (m,) names."""
-        return SummedColumns(planned(_chosen, self.parts, mask), (self.shape[0], int(mask.sum())))
+    def select(self, mask: NDArray) -> Columns:
+        """Return the columns of a mask (m,)."""
+        return SummedColumns(planned(_selected_columns, self.parts, mask), (self.shape[0], int(mask.sum())))
 
     def counts(self) -> NDArray:
         """Return the number of observed cells of every column, (m,)."""
@@ -57,14 +57,14 @@ class SummedColumns(Columns):
         mean = total(_summed, self.parts, unit) / counts
         return mean, np.sqrt(total(_squared, self.parts, unit, mean) / counts)
 
-    def mean_beyond(self, offset: NDArray) -> NDArray:
-        """Return the mean of every column less an offset, (m,)."""
+    def mean_minus(self, offset: NDArray) -> NDArray:
+        """Return the mean of every column minus an offset, (m,)."""
         return total(_beyond, self.parts, offset) / self.counts()
 
     def directions(self, offset: NDArray, scale: NDArray, varies: NDArray) -> tuple[NDArray, NDArray, float]:
         """Return singular values (r,) and right singular vectors (r, m) of the scaled columns, and sum_n |x_n|^4.
 
-        Those of a triangle R with R'R = X'X: what is small is as exact as it is in memory.
+        They are those of a triangle R with R'R = X'X; small singular values are as exact as in memory.
         """
         triangle, fourth = total(_triangle, self.parts, offset, scale, varies, add=joined_triangles)
         _, singular, rows = np.linalg.svd(triangle, full_matrices=False)
@@ -84,7 +84,7 @@ def joined_triangles(parts: list[tuple[NDArray, float]]) -> tuple[NDArray, float
 # --- on a partition -----------------------------------------------------------------------------------------------
 
 
-def _chosen(X: NDArray, mask: NDArray) -> NDArray:
+def _selected_columns(X: NDArray, mask: NDArray) -> NDArray:
     return X[:, mask]
 
 

@@ -23,7 +23,7 @@ from supdr_viz.pages.training_bar import TrainingBar
 from supdr_viz.pictures.types import Scene
 from supdr_viz.run.status import ENDINGS
 from supdr_viz.ui import widgets
-from supdr_viz.ui.bar import Bar, Push, Toggle
+from supdr_viz.ui.bar import Bar, Button, Toggle
 from supdr_viz.ui.binding import BoundChoice
 from supdr_viz.ui.bridge import CHOOSES, Bridge
 from supdr_viz.ui.notice import Notice, remarks
@@ -178,7 +178,7 @@ class CompareLayout:
         self._cards: dict[Column, ColumnCard] = {}
         self._presets = PresetMenu(COMPARISON_PRESETS, "", self._preset_chosen)
         self._column = BoundChoice(Toggle(["A"], "A"), {"A": 0}, on_choose)
-        self._remove = Push("Remove", on_remove, icon="delete", look="text", height=28)
+        self._remove = Button("Remove", on_remove, icon="delete", look="text", height=28)
         shown = next(label for label, value in BY.items() if value == measure)
         self._measure = BoundChoice(Toggle(list(BY), shown, large=True), BY, on_measure)
         self._place = self._adding(on_add)

@@ -16,7 +16,7 @@ from supdr_viz.pages.styles import CLEAR, DIM, FREE, HIDDEN_CSS, STEADY_CSS
 from supdr_viz.pages.training_bar import TrainingBar
 from supdr_viz.pictures.types import Scene
 from supdr_viz.ui import widgets
-from supdr_viz.ui.bar import Bar, Marks, Toggle
+from supdr_viz.ui.bar import Bar, Switches, Toggle
 from supdr_viz.ui.binding import Bound, BoundChoice
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.lazy import Choice
@@ -119,7 +119,7 @@ class ExplorerLayout:
         )
         menu = functools.partial(widgets.small_menu, "Picture")
         self._mode_menu = Choice(menu, functools.partial(self._on_option, "method_mode"))
-        self._marks = Bound(Marks(LATENT_MARKS), self._marked)
+        self._marks = Bound(Switches(LATENT_MARKS), self._marked)
 
     def _run_rows(self, bar: TrainingBar) -> tuple[Any, Any]:
         """Return the row of buttons and the row of the scrubber and the legend."""
@@ -152,7 +152,7 @@ class ExplorerLayout:
         self.cards.styles = DIM if stale else CLEAR
 
     def highlight(self, names: Sequence[str]) -> None:
-        """Frame the cards that somebody speaks of.
+        """Frame the cards that a lesson or a follower's teacher points at.
 
         `names`: of "input", "latent", "method", "losses", "errors".
         """

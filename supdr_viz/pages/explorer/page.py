@@ -16,7 +16,7 @@ from supdr_viz.experiment.build import NotAtHand
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import Settings, from_json, parse_query, to_json, to_query
-from supdr_viz.export.progress import Told
+from supdr_viz.export.progress import Progress
 from supdr_viz.export.work import export_work
 from supdr_viz.pages import begin, link, page_arguments
 from supdr_viz.pages.class_link import ClassLink
@@ -292,7 +292,7 @@ class Explorer:
     def _compare(self) -> None:
         self.bridge.add_to_comparison(link("compare"), to_query(self.controls.settings))
 
-    def _work(self, kind: str) -> Callable[[Told], bytes] | None:
+    def _work(self, kind: str) -> Callable[[Progress], bytes] | None:
         """Return a function that makes a file of the run, in the colours of the page."""
         return export_work(self.session, kind, dark=self.page.dark_theme)
 

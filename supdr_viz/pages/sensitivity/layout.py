@@ -14,13 +14,12 @@ from supdr_viz.data.number_format import duration
 from supdr_viz.pages import link, navigation
 from supdr_viz.pages.sensitivity.figures import SweepFigures
 from supdr_viz.pages.sensitivity.numbers import mean_text
-from supdr_viz.pages.sensitivity.pictures import PICTURES, SIZE
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.runner import Phase
 from supdr_viz.pages.sensitivity.settings import METRICS, SweepSettings, sweep_query
 from supdr_viz.pages.styles import FREE, HIDDEN_CSS
 from supdr_viz.pages.training_bar import STATUS_CSS
-from supdr_viz.presets.pictures import stored
+from supdr_viz.presets.pictures import SIZE, SWEEPS, stored
 from supdr_viz.presets.preset import Preset
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bridge import Bridge
@@ -258,7 +257,7 @@ def _cards(chosen: str) -> str:
     """Return the prepared sweeps as pictures, each a link."""
     cards = []
     for preset in sorted(SWEEP_PRESETS.values(), key=lambda preset: preset.needs is not None):
-        content, current = stored(PICTURES, preset.name), ' aria-current="page"' if preset.name == chosen else ""
+        content, current = stored(SWEEPS, preset.name), ' aria-current="page"' if preset.name == chosen else ""
         picture = kind = ""
         if content is not None:
             kind = ' class="pictured"'

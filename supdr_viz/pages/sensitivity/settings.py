@@ -11,14 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from supdr.datasets.limits import listed
 from supdr.engine.parameters import Parameter, choices, count, quoted, to_number
 from supdr.quality.summary import MEASURES
 from supdr.sensitivity import Sweep, linear, logarithmic
 from supdr.sensitivity.scoring import PREDICTIONS
 from supdr_viz.experiment.build import build_estimator, check_columns, has_gaps, imputer
-from supdr_viz.experiment.codec import Reader, arguments_entries, link_query
+from supdr_viz.experiment.codec import Entry, arguments_entries, form_table, link_query
 from supdr_viz.experiment.methods import MENU
-from supdr_viz.experiment.settings import Settings, option_entries, read_settings, settings_entries
+from supdr_viz.experiment.reader import Reader
+from supdr_viz.experiment.settings import Settings, read_settings, settings_table
 
 SPACINGS = {"log": "logarithmic", "linear": "linear", "list": "listed values"}
 MOST_VALUES = 60
@@ -196,11 +198,9 @@ def _extras(task: str) -> tuple[str, ...]:
 
 def sweep_query(settings: SweepSettings) -> str:
     """Write settings as the query of a link."""
-    default = SweepSettings()
     protocol = {spec.name: getattr(settings, spec.name) for spec in PROTOCOL_FORM}
-    usual = [replace(spec, default=getattr(default, spec.name)) for spec in PROTOCOL_FORM]
-    axes = [(f"sweep.{key}", axis.text()) for key, axis in zip("xy", settings.axes)]
-    return link_query([*settings_entries(settings.base), *axes, *option_entries("sweep", usual, protocol)])
+    axes = {f"sweep.{key}": Entry(axis, axis.text()) for key, axis in zip("xy", settings.axes)}
+    return link_query({**settings_table(settings.base), **axes, **form_table("sweep.", PROTOCOL_FORM, protocol)})
 
 
 def parse_sweep_query(arguments: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]:
@@ -222,35 +222,36 @@ def parse_sweep(entries: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]:
     settings = read_settings(base)
     axes = []
     for key in "xy":
-        if text := reader.take(key, ""):
+        if text := str(reader.take(key, "")):
             axis, problem = _parse_axis(text, settings.method)
             reader.say(problem)
             axes += [axis] if axis is not None else []
-    return finished_settings(settings, axes, reader), reader.problems
-
-
-def finished_settings(base: Settings, axes: list[Axis], reader: Reader) -> SweepSettings:
-    """Return settings with the protocol that is still with the reader, which has all problems."""
-    default = SweepSettings()
-    protocol = {spec.name: getattr(default, spec.name) for spec in PROTOCOL_FORM} | reader.options(PROTOCOL_FORM)
     if len(axes) == 2 and axes[0].name == axes[1].name:
         reader.say(f"Both axes are {axes[0].name}; the second one is left out.")
         axes = axes[:1]
     if not axes:
-        axes = [default_axis(base.method, name) for name in usual_axes(base.method)]
-    return SweepSettings(base, tuple(axes), **protocol)
+        axes = [default_axis(settings.method, name) for name in usual_axes(settings.method)]
+    return SweepSettings(settings, tuple(axes), **reader.options(PROTOCOL_FORM)), reader.problems
 
 
 def _parse_axis(text: str, method: str) -> tuple[Axis | None, str]:
+    """Read ``name:spacing:low:high:count`` or ``name:list:values``; what is empty or missing is the parameter's own."""
     name, _, rest = text.partition(":")
     spacing, _, rest = rest.partition(":")
-    if name not in {spec.name for spec in sweepable(method)} or spacing not in SPACINGS:
-        return None, f"The axis {quoted(text)} is not a parameter of {MENU[method].label} with a range."
+    offered = [spec.name for spec in sweepable(method)]
+    if name not in offered:
+        label = MENU[method].label
+        return None, f"{label} has no parameter {quoted(name)} to sweep; it has {listed(offered, most=20)}."
+    usual = default_axis(method, name)
+    spacing = spacing or usual.spacing
+    if spacing not in SPACINGS:
+        return None, f"{name}: spacing must be one of {', '.join(SPACINGS)}; got {quoted(spacing)}."
     if spacing == "list":
         values, problem = parse_values(method, name, rest)
-        return (None, problem) if problem else (Axis(name, "list", listed=tuple(values)), "")
-    numbers = [to_number(part) for part in rest.split(":")]
-    if len(numbers) != 3 or any(number is None for number in numbers):
+        return (None, problem) if problem else checked_axis(Axis(name, "list", listed=tuple(values)))
+    texts = rest.split(":") if rest else [""] * 3
+    numbers = [to_number(part or own) for part, own in zip(texts, (usual.low, usual.high, usual.count))]
+    if len(texts) != 3 or any(number is None for number in numbers):
         return None, f"The axis {quoted(text)} needs a lower end, an upper end and a number of values."
     low, high, size = (float(number) for number in numbers if number is not None)
     return checked_axis(Axis(name, spacing, low, high, round(size)))

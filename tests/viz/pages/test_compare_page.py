@@ -68,7 +68,7 @@ def test_a_bad_address_is_said_and_survived():
     with compared(f"{TWO}&b.C=lots&c=<script>alert(1)</script>&lockstep=moon") as visitor:
         for said in (
             "Column B: Margin weight must be a number",
-            "Unknown method",
+            "There is no method",
             "must be one of iteration, time",
         ):
             assert visitor.sees(said)

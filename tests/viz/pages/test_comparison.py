@@ -171,4 +171,4 @@ def test_a_link_to_a_map_whose_package_is_missing_says_what_to_install(monkeypat
     comparison, problems = read("data=digits&method=ClassAtlas&b=UMAP")
     assert problems == ['Column B: UMAP needs umap-learn: pip install "supdr-viz[umap]"']
     assert [each.method for each in comparison.columns] == ["ClassAtlas", Settings().method]
-    assert "Unknown method" in read("method=umapp")[1][0]
+    assert "There is no method" in read("method=umapp")[1][0]

@@ -170,7 +170,7 @@ def test_junk_in_a_link_falls_back_with_a_sentence():
 
 def test_an_unknown_method_in_a_link_falls_back():
     with Visitor("?method=__import__&data=../../etc/passwd") as visitor:
-        assert visitor.sees("Unknown method")
+        assert visitor.sees("There is no method")
         assert "method=NSDR" in visitor.query
 
 

@@ -10,11 +10,11 @@ import panel as pn
 import pytest
 from PIL import Image
 
+from scripts.example_pictures import heatmap
 from supdr_viz.pages.sensitivity import runner as runner_module
-from supdr_viz.pages.sensitivity.pictures import PICTURES, SIZE, drawn
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.settings import parse_sweep_query, sweep_query
-from supdr_viz.presets.pictures import stored
+from supdr_viz.presets.pictures import SIZE, SWEEPS, stored
 from tests.viz.visitor import Visitor
 
 SWEEP = (
@@ -148,7 +148,7 @@ def test_what_comes_before_the_page_is_all_there_is_taken(name):
         assert not visitor.page.sidebar_open
 
 
-def test_what_is_handed_over_without_the_documents_lock_is_drawn():
+def test_what_is_handed_over_without_the_documents_lock_is_heatmap():
     """As it comes where a visitor changes something just before pressing something else."""
     with swept() as visitor:
         before = visitor.model("curve 0").yaxis[0].axis_label_text_color
@@ -182,7 +182,7 @@ def test_prepared_sweeps_are_pictures_and_links():
         settings, problems = parse_sweep_query({key: [value.encode()] for key, value in parse_qsl(query)})
         assert not problems
         assert SWEEP_PRESETS.name_of(settings) == name  # so the page shows its name and its note
-        content = stored(PICTURES, name)
+        content = stored(SWEEPS, name)
         assert (content is None) == (preset.needs is not None)
         assert content is None or Image.open(io.BytesIO(content)).size == SIZE
     assert cards.count("<img") == sum(preset.needs is None for preset in SWEEP_PRESETS.values())
@@ -196,13 +196,13 @@ def test_a_sweep_that_was_followed_by_its_link_has_its_name():
 
 @pytest.mark.parametrize("means", [np.array([0.3, np.nan, 0.1, 0.2]), np.array([[0.1, 0.2, np.nan], [0.4, 0.3, 0.2]])])
 def test_a_picture_leaves_out_what_failed(means):
-    content = drawn(means)
+    content = heatmap(means)
     shown = Image.open(io.BytesIO(content))
     assert shown.size == SIZE
     assert shown.getchannel("A").getextrema() == (0, 255)
-    assert content != drawn(np.nan_to_num(means, nan=0.15))
+    assert content != heatmap(np.nan_to_num(means, nan=0.15))
 
 
 def test_nothing_is_no_picture():
     with pytest.raises(ValueError, match="nothing to draw"):
-        drawn(np.full(3, np.nan))
+        heatmap(np.full(3, np.nan))

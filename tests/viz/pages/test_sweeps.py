@@ -72,7 +72,7 @@ def test_every_knob_has_a_range_that_its_method_accepts(method):
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("method=NSDR&sweep.x=wings:log:1:2:3", "is not a parameter of NSDR"),
+        ("method=NSDR&sweep.x=wings:log:1:2:3", "NSDR has no parameter 'wings' to sweep"),
         ("method=NSDR&sweep.x=C:log:0:2:3", "above 0"),
         ("method=NSDR&sweep.x=C:log:3:2:3", "below the upper end"),
         ("method=NSDR&sweep.x=C:log:1:2:999", "values are allowed"),

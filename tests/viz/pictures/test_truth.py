@@ -13,9 +13,9 @@ from supdr_viz.experiment.settings import Settings, from_json, to_json, to_query
 from supdr_viz.pages.compare.column import Facts
 from supdr_viz.pages.compare.table import table_csv, table_html
 from supdr_viz.pictures import map_quality as truths
-from supdr_viz.pictures.map_quality import Yardstick, measuring
+from supdr_viz.pictures.map_quality import InputRows, measuring
 from supdr_viz.pictures.methods.shepard import REACH, shepard
-from supdr_viz.pictures.types import Truth
+from supdr_viz.pictures.types import MapQuality
 from supdr_viz.run.frame_builder import DisplayOptions
 from supdr_viz.run.player import Player
 from supdr_viz.run.session import Session
@@ -47,7 +47,7 @@ def some_truth(scene, iteration=4):
     numbers = {"trustworthiness": 0.9, "continuity": 0.8, "neighbourhood_overlap": 0.25, "knn_error": 0.125}
     numbers["distance_correlation"] = 0.5
     trust = np.linspace(0.4, 1.0, n, dtype=np.float32)
-    return Truth(iteration, 3, trust, trust, table, table[::-1].copy(), numbers, 12)
+    return MapQuality(iteration, 3, trust, trust, table, table[::-1].copy(), numbers, 12)
 
 
 # --- measuring --------------------------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def test_every_row_has_the_trust_that_the_library_gives_it():
     _, parts, scene = prepared(WINE)
     X = np.concatenate([parts.X_train, parts.X_test])
     X, places = (X - X.mean(axis=0)) / X.std(axis=0), X[:, :2] * [1.0, 0.1]
-    found, turns = finished(measuring(Yardstick(scene, parts), places, 7))
+    found, turns = finished(measuring(InputRows(scene, parts), places, 7))
     np.testing.assert_allclose(found.trust, row_trustworthiness(X, places), rtol=1e-6)
     np.testing.assert_allclose(found.kept, row_continuity(X, places), rtol=1e-6)
     lost, false = changed_neighbours(X, places)
@@ -71,7 +71,7 @@ def test_numbers_are_those_of_new_rows_with_the_votes_of_the_old_ones():
     _, parts, scene = prepared(WINE)
     X = np.concatenate([parts.X_train, parts.X_test])
     scaled, places, new = (X - X.mean(axis=0)) / X.std(axis=0), X[:, :2] * [1.0, 0.1], scene.is_test
-    found, _ = finished(measuring(Yardstick(scene, parts), places, 0))
+    found, _ = finished(measuring(InputRows(scene, parts), places, 0))
     voters = (places[~new], parts.truth_train)
     assert found.numbers == pytest.approx(map_quality(scaled[new], places[new], parts.y_test, voters=voters).numbers)
     assert found.n_new == new.sum()
@@ -79,7 +79,7 @@ def test_numbers_are_those_of_new_rows_with_the_votes_of_the_old_ones():
 
 def test_without_test_rows_the_numbers_are_of_all_rows():
     _, parts, scene = prepared(dataclasses.replace(WINE, test_share=0.0))
-    found, _ = finished(measuring(Yardstick(scene, parts), parts.X_train[:, :2], 0))
+    found, _ = finished(measuring(InputRows(scene, parts), parts.X_train[:, :2], 0))
     assert found.n_new == 0
     assert 0.0 < found.numbers["knn_error"] < 1.0
 
@@ -88,7 +88,7 @@ def test_of_many_rows_those_that_are_drawn_are_measured():
     _, parts, scene = prepared(WINE)
     scene = dataclasses.replace(scene, drawn=np.arange(0, len(scene.code), 2)[::-1])
     X = np.concatenate([parts.X_train, parts.X_test])
-    found, _ = finished(measuring(Yardstick(scene, parts), X[:, :2], 0))
+    found, _ = finished(measuring(InputRows(scene, parts), X[:, :2], 0))
     assert np.isfinite(found.trust[::2]).all()
     assert np.isnan(found.trust[1::2]).all()
     assert (found.lost[1::2] == -1).all()
@@ -97,13 +97,13 @@ def test_of_many_rows_those_that_are_drawn_are_measured():
 def test_missing_cells_pictures_and_constant_columns_have_a_unit():
     for settings in (DIGITS, dataclasses.replace(WINE, data="spirals")):
         _, parts, scene = prepared(settings)
-        rows = Yardstick(scene, parts).rows
+        rows = InputRows(scene, parts).rows
         assert np.isfinite(rows).all()
         pictures = scene.image_shape is not None
         np.testing.assert_array_equal(rows[0] == parts.X_train[0], np.full(rows.shape[1], pictures))
     cells = np.where(np.arange(parts.X_train.size).reshape(parts.X_train.shape) % 7, parts.X_train, np.nan)
     holes = dataclasses.replace(parts, X_train=cells)
-    assert np.isfinite(Yardstick(scene, holes).rows).all()
+    assert np.isfinite(InputRows(scene, holes).rows).all()
 
 
 def settle(hands, player):
@@ -247,8 +247,8 @@ def test_links_and_files_carry_the_colours():
 @pytest.mark.parametrize("data", ["wine", "spirals"])
 def test_distances_of_a_map_that_is_the_input_lie_on_the_diagonal(data):
     _, parts, scene = prepared(dataclasses.replace(WINE, data=data))
-    yardstick = Yardstick(scene, parts)
-    picture = shepard(None, scene, None, None, None, places=3.0 * yardstick.rows, yardstick=yardstick)
+    input_rows = InputRows(scene, parts)
+    picture = shepard(None, scene, None, None, None, places=3.0 * input_rows.rows, input_rows=input_rows)
     assert picture.numbers[0].value == pytest.approx(1.0)
     curve = picture.strokes[-1].points
     np.testing.assert_allclose(curve[:, 0], curve[:, 1], atol=REACH / 30)
@@ -258,9 +258,9 @@ def test_distances_of_a_map_that_is_the_input_lie_on_the_diagonal(data):
 
 def test_a_map_of_one_point_has_no_order_of_distances():
     _, parts, scene = prepared(WINE)
-    yardstick = Yardstick(scene, parts)
-    places = np.zeros((len(yardstick.rows), 2))
-    assert shepard(None, scene, None, None, None, places=places, yardstick=yardstick).numbers == ()
+    input_rows = InputRows(scene, parts)
+    places = np.zeros((len(input_rows.rows), 2))
+    assert shepard(None, scene, None, None, None, places=places, input_rows=input_rows).numbers == ()
 
 
 # --- the comparison ---------------------------------------------------------------------------------------------------

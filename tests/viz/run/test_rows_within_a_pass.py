@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("in_this_thread")
 
 def watched(experiment, monkeypatch):
     """Return hands, a session, and what a page that takes every frame has been shown: frames with their surfaces."""
-    monkeypatch.setattr(frame_job, "GLIMPSE_INTERVAL", 0.0)
+    monkeypatch.setattr(frame_job, "INCOMPLETE_INTERVAL", 0.0)
     hands, seen = Hands(), []
 
     def look():

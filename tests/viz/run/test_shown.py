@@ -62,7 +62,7 @@ def test_a_bound_closes_at_rest_however_often_it_was_looked_at(hands, player):
     player.request_frame()
     hands.rest()
     assert player.shown.diagnostics["bound"] > 1.1 * early
-    assert not player.shown.diagnostics.sharpen()
+    assert not player.shown.diagnostics.refine()
     player.request_frame()
     hands.rest()
     last = player.take_frame()

@@ -35,13 +35,13 @@ from supdr.engine.probabilities import class_probabilities
 from supdr.engine.reconstruction import Factorisation
 from supdr.engine.targets import Targets
 from supdr.functions.losses import LOSSES, SQUARED, loss_code, loss_gradient
-from supdr.methods.lsdr.distributed import SUPPORT, DistributedDescent
+from supdr.methods.lsdr.distributed import SUPPORT, DistributedLSDR
 from supdr.methods.lsdr.parameters import PARAMETERS
 from supdr.methods.lsdr.problem import LSDRProblem, LSDRState
 from supdr.methods.lsdr.solvers import SOLVERS
 from supdr.rows.in_partitions import InPartitions, PartitionSupport
 from supdr.solvers.linear_heads import column_spread, loo_ridge
-from supdr.solvers.reconstruction import fold_in, reconstruct, split_missing
+from supdr.solvers.reconstruction import fold_in, fold_in_derivative, reconstruct, split_missing
 from supdr.solvers.softmax_head import loo_softmax
 
 
@@ -218,20 +218,20 @@ class LSDR(InPartitions, Factorisation):
         code = self._loss_code()
         _, gradient = loss_gradient(code, np.ascontiguousarray(values), np.ascontiguousarray(scores))
         slope = np.abs(gradient).max(axis=1)
-        return self._among_all(slope / (max(slope.max(), np.finfo(float).tiny) if code == SQUARED else 1.0))
+        return self._over_training_rows(slope / (max(slope.max(), np.finfo(float).tiny) if code == SQUARED else 1.0))
 
     # --- what the shell asks for --------------------------------------------------------------------------------------
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         check_start(self.init, ("pca", "random"), (len(X), self.n_components))
-        self._columns_of(X).asked(check_cells)
+        self._columns_of(X).map_parts(check_cells)
 
     @staticmethod
     def _components_of(state: Any) -> int:
         return len(state.components)
 
     def _problem(self, X: NDArray, targets: Targets) -> LSDRProblem:
-        n_components = component_count(self._wanted_components, targets, X.shape, self.init)
+        n_components = component_count(self._component_setting, targets, X.shape, self.init)
         warn_of_many_components(n_components, X.shape[1])
         filled, observed = split_missing(X)
         rows = np.flatnonzero(targets.labelled)
@@ -248,10 +248,10 @@ class LSDR(InPartitions, Factorisation):
         self._reg_u, self._reg_v = (
             (0.1 if complete else 1.0) if reg is None else float(reg) for reg in (self.reg_u, self.reg_v)
         )
-        solver, held = SOLVERS[self.solver], {}
+        kind, held = LSDRProblem, {}
         if self._partitioned:
-            solver, held = DistributedDescent, {"all_rows": self.partitions_}
-        return solver(
+            kind, held = DistributedLSDR, {"all_rows": self.partitions_}
+        return kind(
             **held,
             X=filled,
             observed=observed,
@@ -269,6 +269,7 @@ class LSDR(InPartitions, Factorisation):
             row_bias=bool(self.row_bias),
             init=self.init if isinstance(self.init, str) else np.array(self.init, dtype=float),
             init_scale=float(self.init_scale),
+            solver=SOLVERS[self.solver],
         )
 
     def _expose(self, state: LSDRState) -> None:
@@ -286,6 +287,13 @@ class LSDR(InPartitions, Factorisation):
         """Return the map from preprocessed rows to internal latent rows, with their biases."""
         settings = self._reg_u, float(self.beta), bool(self.row_bias)
         return partial(_folded_in, self.components_, self.intercept_x_, *settings)
+
+    def _latent_derivative(self, X: NDArray) -> NDArray:
+        _, observed = split_missing(X)
+        slopes = fold_in_derivative(
+            self.components_, self._reg_u, float(self.beta), row_bias=bool(self.row_bias), observed=observed
+        )
+        return np.broadcast_to(slopes[..., : len(self.components_), :], (len(X), *self.components_.shape))
 
     def _reconstructed(self, latent: NDArray) -> NDArray:
         return reconstruct(latent, self.components_, self.intercept_x_)

@@ -242,6 +242,6 @@ def _check_arrays(model: Any, X: NDArray, n_labelled: int, n_classes: int) -> No
     if not isinstance(model.early_stopping, str) and model.early_stopping:
         raise ValueError(f"init must be one of {', '.join(STARTS)} with early_stopping=True, which holds rows back")
     init = numbers_in("init", model.init)
-    wanted = (n_labelled, model._latent_dimension(n_classes))
-    if init.shape != wanted or not np.isfinite(init).all():
-        raise ValueError(f"init must be finite and of shape {wanted}, one row per labelled row; got {init.shape}")
+    shape = (n_labelled, model._latent_dimension(n_classes))
+    if init.shape != shape or not np.isfinite(init).all():
+        raise ValueError(f"init must be finite and of shape {shape}, one row per labelled row; got {init.shape}")

@@ -30,9 +30,9 @@ def feature_codes(family_x: str | Sequence[str], columns: Columns) -> NDArray:
     n_columns = columns.shape[1]
     if not isinstance(family_x, str) or family_x != "auto":
         codes = family_codes(family_x, n_columns, "family_x")
-        columns.asked(_checked, codes)
+        columns.map_parts(_checked, codes)
         return codes
-    return np.full(n_columns, BERNOULLI if all(columns.asked(_all_bits)) else GAUSSIAN)
+    return np.full(n_columns, BERNOULLI if all(columns.map_parts(_all_bits)) else GAUSSIAN)
 
 
 def _checked(X: NDArray, codes: NDArray) -> None:
@@ -89,7 +89,7 @@ def column_preprocessing(columns: Columns, kind: str, codes: NDArray) -> tuple[P
     identity = fit_preprocessing(columns, "none")
     if not gaussian.any() or kind == "none":
         return identity, codes
-    part = fit_preprocessing(columns.chosen(gaussian), kind)
+    part = fit_preprocessing(columns.select(gaussian), kind)
     offset, scale = identity.offset.copy(), identity.scale.copy()
     offset[gaussian], scale[gaussian] = part.offset, part.scale
     return replace(identity, kind=part.kind, offset=offset, scale=scale), codes
@@ -106,7 +106,7 @@ def centred(fitted: Preprocessing, columns: Columns, codes: NDArray) -> tuple[Pr
     """
     if fitted.matrix is not None:
         return fitted, np.zeros(len(codes))
-    mean = fitted.offset + columns.mean_beyond(fitted.offset)
+    mean = fitted.offset + columns.mean_minus(fitted.offset)
     offset = np.where(codes == GAUSSIAN, mean, fitted.offset)
     return replace(fitted, offset=offset), (offset - fitted.offset) * fitted.scale
 

@@ -326,7 +326,7 @@ class SDRGLM(FittedSDRGLM):
         return len(state.components)
 
     def _problem(self, X: NDArray, targets: Targets) -> SDRGLMProblem:
-        n_components = component_count(self._wanted_components, targets, X.shape, self.init)
+        n_components = component_count(self._component_setting, targets, X.shape, self.init)
         if self.n_components is None and isinstance(self.init, str):
             n_components = min(n_components, *X.shape)
         if isinstance(self.init, str) and self.init == "svd" and n_components > min(X.shape):

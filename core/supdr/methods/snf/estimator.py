@@ -243,15 +243,15 @@ class SNF(FittedSNF):
         weights = targets.weights[self._labelled]
         self._weights = None if (weights == 1.0).all() else weights
         Y = np.ascontiguousarray(targets.values[self._labelled])
-        solver, held = SOLVERS[self.solver], {}
+        kind, held = SNFProblem, {}
         if self._partitioned:
-            solver, held = DistributedSNF, {"all_rows": self.partitions_}
+            kind, held = DistributedSNF, {"all_rows": self.partitions_}
             self._target_map = self.partitions_.target_map
         else:
             self._target_map = fit_preprocessing(Y, self._target_scaling(targets))
         self._targets = self._target_map.transform(Y)
         scale = {"random": 0.01}.get(str(self.init), 1.0 if self.kernel == "rbf" else 0.5)
-        problem = solver(
+        problem = kind(
             **held,
             X=filled,
             missing=np.empty(0, np.int64) if observed is None else np.flatnonzero(observed == 0.0),
@@ -260,7 +260,7 @@ class SNF(FittedSNF):
             weights=self._weights,
             kernel=self._kernel(),
             n_components=n_components,
-            target_weight=float(self.target_weight),
+            target_weight=self._target_weight(X.shape[1]),
             reg_v=float(self.reg_v),
             reg_w=self._target_ridge(),
             reg_z=float(self.reg_z),
@@ -268,11 +268,18 @@ class SNF(FittedSNF):
             init_scale=scale if self.init_scale is None else float(self.init_scale),
             n_init=int(self.n_init),
             lr_reconstruction=float(self.lr_reconstruction),
+            solver=SOLVERS[self.solver],
             lr_target=None if self.lr_target is None else float(self.lr_target),
         )
         self._on_all, self._on_labelled = problem.on_all, problem.on_labelled
         check_matrices(self, isinstance(self._on_all, Dual) or self.solver == "sgd", len(X))
         return problem
+
+    def _target_weight(self, n_columns: int) -> float:
+        """Return the weight of the target; with solver "sgd", `lr_target` sets it."""
+        if self.solver != "sgd" or self.lr_target is None:
+            return float(self.target_weight)
+        return float(self.lr_target) * n_columns * self.reg_v / (self.lr_reconstruction * self._target_ridge())
 
     def _finish(self) -> None:
         if self.calibrate:

@@ -16,6 +16,7 @@ from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.reconstruction import Reconstructing
 from supdr.functions.kernels import Kernel
 from supdr.methods.snf.calibration import most_likely
+from supdr.methods.snf.derivative import fold_in_derivative
 from supdr.methods.snf.fold_in import embedded, fold_in
 from supdr.methods.snf.problem import SNFState
 from supdr.rows.in_partitions import InPartitions
@@ -54,7 +55,7 @@ class FittedSNF(InPartitions, Reconstructing):
         """How hard each label pulls at its training row, (n,): its residual as a share of the largest; else 0."""
         check_is_fitted(self)
         residual = np.abs(self._target_residual()).max(axis=1)
-        return self._among_all(residual / max(residual.max(), np.finfo(float).tiny))
+        return self._over_training_rows(residual / max(residual.max(), np.finfo(float).tiny))
 
     # --- what the shell asks for --------------------------------------------------------------------------------------
 
@@ -69,6 +70,11 @@ class FittedSNF(InPartitions, Reconstructing):
     def _row_map(self) -> Callable[[NDArray], NDArray]:
         state = self._state
         return partial(embedded, self._on_all, state.predictors, state.latent, self._training_rows(), float(self.reg_z))
+
+    def _latent_derivative(self, X: NDArray) -> NDArray:
+        state = self._state
+        fitted = self._on_all, state.predictors, state.latent, float(self.reg_z)
+        return fold_in_derivative(*fitted, X, self._latent(X))
 
     def _reconstructed(self, latent: NDArray) -> NDArray:
         return self._on_all.predict(self._state.predictors, self._state.latent, latent)
