@@ -16,7 +16,7 @@ from supdr_viz.views.points import SHAPES
 from tests.viz.made_frames import SQUARE, make_frame, make_scene, make_surface
 from tests.viz.views.square_cases import plane, ringed, shown_board
 
-ROOM = 22
+ROOM = 27
 """Letters for which a card has room beside its buttons at 1,280 pixels."""
 
 COLOURS = ("label", "truth", "prediction", "error")
