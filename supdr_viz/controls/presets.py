@@ -41,8 +41,11 @@ class _Chooser:
         widgets.message(self.note)
 
     def say(self, preset: Preset[Any], at_hand: bool = True) -> None:
-        """Show a preset's note, and how to get its data unless they are at hand."""
+        """Show a preset's note, its measurements behind a fold, and how to get its data unless they are at hand."""
         text = f'<p class="small">{widgets.escape(preset.note)}</p>'
+        if preset.more:
+            more = f"<summary>More</summary><p>{widgets.escape(preset.more)}</p>"
+            text += f'<details class="small">{more}</details>'
         if preset.needs is not None and not at_hand:
             text = f'<p class="small warning">{widgets.escape(preset.needs.how)}</p>' + text
         self.note.object = text

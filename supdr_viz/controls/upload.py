@@ -52,8 +52,8 @@ def limits_text() -> str:
     largest = limits()
     formats = ", ".join(extension[1:].upper() for extension in EXTENSIONS)
     return (
-        f"{formats}, also with .gz. At most {largest.max_bytes / 1e6:g} MB, {largest.max_rows:,} rows, "
-        f"{largest.max_columns:,} columns. The file stays on this server while the page is open and is not kept."
+        f"{formats}, optionally gzipped. At most {largest.max_bytes / 1e6:g} MB, {largest.max_rows:,} rows, "
+        f"{largest.max_columns:,} columns. Your file is held in memory only while this page is open."
     )
 
 
@@ -166,7 +166,7 @@ class UploadPanel:
             margin=(6, 8),
             **widgets.WIDE,
         )
-        look = widgets.button("Look at it", lambda: self._pasted(field), icon="content_paste", margin=8)
+        look = widgets.button("Preview", lambda: self._pasted(field), icon="content_paste", margin=8)
         return [field, look]
 
     def _pasted(self, field: Any) -> None:

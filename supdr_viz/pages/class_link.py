@@ -21,9 +21,8 @@ FOLLOW = "follow"
 OPEN, END = "Open a class link", "End the class link"
 
 WHY = (
-    "Whoever opens this link sees your run as you do, while this page is open: the same frames, computed once. They "
-    "can change nothing, but take over the settings into a page of their own. The link is the key: no password is "
-    "asked for."
+    "Anyone with this link can watch your run live for as long as this page is open. They cannot change it, but can "
+    "open a copy with the same settings. No password is needed."
 )
 
 
@@ -122,7 +121,9 @@ class ClassLink:
         self._scheduled = False
         if self.followers is not None:
             number = len(self.followers)
-            words = {0: "Nobody follows yet.", 1: "One page follows."}.get(number, f"{number} pages follow.")
+            words = {0: "Nobody is watching yet.", 1: "One person is watching."}.get(
+                number, f"{number} people are watching."
+            )
             if self._built:
                 widgets.message(self._message, words)
             self._tell(number)

@@ -157,7 +157,7 @@ class ShareMenu:
         return widgets.dialog(
             f"Share this {self._what}",
             widgets.caption(
-                "The link holds every setting. Whoever opens it on this server sees the same data, method and seed; "
+                "The link holds every setting. Anyone who opens it on this server sees the same data, method and seed; "
                 "a file of your own has to be chosen again."
             ),
             self._link_field,

@@ -165,7 +165,7 @@ class Frame:
     live: False when an earlier iteration is being viewed.
     latent (n, 2): rows of the scene in the displayed latent plane.
     latent_extent: (x_low, x_high, y_low, y_high), square; changes rarely.
-    latent_caption: what the latent plane is ("saw the labels", "plane of 9-D", ...).
+    latent_caption: what the latent plane is ("placed using labels", "2 of 9 dimensions", ...).
     pulled (n, 2): the other end of the pull of the labels: where `transform` puts the training rows or, if that is
         shown, where they were learnt; NaN for test rows.
     support (n,): support vectors (training rows only).

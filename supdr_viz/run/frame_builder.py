@@ -273,8 +273,8 @@ def _latent_caption(options: DisplayOptions, n_components: int, embedding: str) 
     if n_components == 1:
         return "1-D, jittered"
     if n_components == 2:
-        return "saw no labels" if options.latent == "transform" else embedding
+        return "placed without labels" if options.latent == "transform" else embedding
     if options.latent_axes is not None and max(options.latent_axes) < n_components:
         first, second = options.latent_axes
         return f"z{first + 1}, z{second + 1} of {n_components}"
-    return f"plane of {n_components}-D"
+    return f"2 of {n_components} dimensions"

@@ -42,7 +42,7 @@ TAKES_DROPS = "takes-drops"
 LOOK_AGAIN = 20
 
 # What a page says whose server does not answer any more.
-GONE = "The server has gone away. This page waits for it, and comes back with the same settings."
+GONE = "Lost the connection to the server. Reconnecting; your settings are kept."
 
 # Pages that have come to their browser.
 _OPEN: WeakKeyDictionary[Document, ref[Bridge]] = WeakKeyDictionary()

@@ -66,7 +66,7 @@ def test_from_what_cannot_be_used_to_a_live_boundary(app, radar, tmp_path):
     assert app.number("test error") < 40
     for name in ("good", "bad"):
         assert app.page.locator(".keys").first.get_by_text(name, exact=True).is_visible()
-    assert "PCA, " in app.head("input")
+    assert "PCA plane" in app.head("input")
     assert "data=file&data.name=radar.csv" in app.page.url
     # Whoever gets the link is told which file it wants.
     app.open(app.page.url)

@@ -56,7 +56,7 @@ class _Unsupervised(SDRGLM):
     restart_parameters: ClassVar[frozenset[str]] = frozenset(
         {"n_components", "family_x", "preprocessing", "init", "random_state", "missing_label"}
     )
-    embedding_note: ClassVar[str] = "saw no labels"
+    embedding_note: ClassVar[str] = "placed without labels"
 
     # Hyper-parameters of SDR-GLM that are fixed here.
     task: str = field(default="classification", init=False)

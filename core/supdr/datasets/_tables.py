@@ -261,10 +261,10 @@ def _notes(
     notes = []
     text = [name for name, feature in features.items() if feature.was_text]
     if text:
-        notes.append(f"Text turned into 0/1 columns, one per level (one in all for two levels): {listed(text)}.")
+        notes.append(f"Text columns were one-hot encoded (two levels give one column): {listed(text)}.")
     dates = [name for name, feature in features.items() if feature.was_date]
     if dates:
-        notes.append(f"Dates turned into days since 1970: {listed(dates)}.")
+        notes.append(f"Dates were converted to days since 1970: {listed(dates)}.")
     if unusable:
         notes.append(f"Left out, because they are empty, not numbers or text of too many values: {listed(unusable)}.")
     if views is not None:

@@ -88,7 +88,9 @@ def read_text(
     width = _width(records, first, end)
     if width == 1:
         separators = DELIMITERS[delimiter] if name.lower().endswith(".tsv") else "commas, semicolons or tabs"
-        raise FileProblem(f"{name} has only one column; separate the target and the features by {separators}.")
+        raise FileProblem(
+            f"{name} has a single column. It needs at least a target and one feature, separated by {separators}."
+        )
     limits.check_shape(name, max(0, end - first - 1), width)
     top = next(cells for _, _, cells in split(records.text(first, first + 1), delimiter))
     frame = parse(records.text(first + 1, end), width, delimiter)

@@ -81,7 +81,7 @@ def read_file(
     """Read a data file.
 
     The ending of the name tells the format: .csv, .tsv, .tab, .txt, .data, .dat, .xlsx, .parquet, .arff, .npz, .libsvm
-    or .h5ad, each also with .gz. A folder or .zip holds images, the folders of which are their classes, or a table, or
+    or .h5ad, each optionally gzipped. A folder or .zip holds images, the folders of which are their classes, or a table, or
     .npy arrays and a table of the same rows: each array is a view, and the table describes the rows. Text is separated
     by commas, semicolons, tabs, bars or spaces, with or without a header, in UTF-8, UTF-16 or Latin-1; a sheet of a
     workbook is read as such text. A column of text is numbers if pandas reads every cell as one, dates if every cell is
@@ -390,7 +390,7 @@ def _parse(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | No
     ending = Path(plain).suffix.lower()
     if ending not in EXTENSIONS:
         what = f"ends in {shown(ending)}" if ending else "has no ending"
-        raise FileProblem(f"{name} {what}; accepted are {', '.join(EXTENSIONS)}, also with .gz.")
+        raise FileProblem(f"{name} {what}; accepted are {', '.join(EXTENSIONS)}, optionally gzipped.")
     content, endings = next((known for magic, known in MAGIC.items() if data.startswith(magic)), ("", ()))
     if content and ending not in endings:
         raise FileProblem(f"{name} is called {ending} but holds {content} data.")

@@ -255,7 +255,8 @@ class ExplorerLayout:
         """Say what the colours of rows mean, and offer what else they could mean."""
         if points.scene is None:
             return
-        marks = widgets.legend(class_legend(points.scene, points.colour_by))
+        trust = None if points.truth is None else points.truth.trust
+        marks = widgets.legend(class_legend(points.scene, points.colour_by, trust))
         self.classes.object = f'<div class="keys">{marks}</div>' if marks else widgets.EMPTY
         colours = colour_choices(points.scene)
         chosen = points.colour_by if points.colour_by in colours.values() else next(iter(colours.values()))
@@ -266,7 +267,10 @@ class ExplorerLayout:
         self._set_head("input", self._drawn_note or board.input.caption())
         shown = board.input if board.morphed else board.latent
         self._set_head("latent", shown.caption(), title=shown.title)
-        self._say("numbers of the map", () if board.morphed else board.latent.numbers)
+        if board.points.colour_by == "trust":
+            self.show_colours(board.points)
+        numbers, verdict = ((), "") if board.morphed else (board.latent.numbers, board.latent.verdict)
+        self._say("numbers of the map", numbers, verdict)
         self._set_head("method", board.method.caption(), title=board.method.title)
         self._set_facts(board.method)
         self._set_head("losses", board.losses.caption(), board.losses.legend)
@@ -294,9 +298,10 @@ class ExplorerLayout:
         keys = widgets.legend(view.legend) if view.legend and view.numbers else ""
         self.cards.say("keys", f'<div class="keys">{keys}</div>' if keys else "")
 
-    def _say(self, place: str, numbers: Any) -> None:
-        """Say named numbers below a picture."""
-        said = "".join(
+    def _say(self, place: str, numbers: Any, sentence: str = "") -> None:
+        """Say a sentence and named numbers below a picture."""
+        said = f"<span>{widgets.escape(sentence)}</span> " if sentence else ""
+        said += "".join(
             widgets.explained(f"{widgets.escape(each.name)} <b>{widgets.escape(each)}</b>", each.help, "number")
             for each in numbers
         )

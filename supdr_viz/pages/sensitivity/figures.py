@@ -29,6 +29,15 @@ from supdr_viz.ui.markup import escape
 from supdr_viz.ui.theme import palette
 
 # Letters that have room below an axis.
+# How fits ended, in words.
+STOPPED = {
+    "converged": "converged",
+    "max_iter": "reached the iteration limit",
+    "no_improvement": "stopped early",
+    "diverged": "diverged",
+    "interrupted": "were interrupted",
+}
+
 MOST_LETTERS = {"heatmap": 72, "narrow": 34, "curve": 40}
 
 # Labels that have room beside an axis that goes up.
@@ -344,8 +353,8 @@ def _text(grid: Mapping[str, Sequence[Any]], number: int, cell: Cell | None, met
         return "<br>".join([*lines, "not computed yet"])
     if not math.isnan(cell.mean(metric)):
         lines.append(f"<b>{escape(metric)} {mean_text(cell.mean(metric), cell.deviation(metric))}</b>")
-    stops = ", ".join(f"{stop.replace('_', ' ')} {count}×" for stop, count in cell.stops.items())
-    lines += [f"ended: {escape(stops)}"] if stops else []
+    fits = sum(cell.stops.values())
+    lines += [f"{count} of {fits} fits {STOPPED.get(stop, stop)}" for stop, count in cell.stops.items()]
     lines += [f"failed: {escape(cell.errors[0][:160])}"] if cell.errors else []
     lines += ["warm start"] if cell.warm else []
     lines += [f"{cell.seconds:.2g} s for {len(cell.outcomes)} fits", "click: run it in the explorer, on one split"]

@@ -192,7 +192,7 @@ class SensitivityLayout:
         protocol += ", warm starts" if settings.warm else ""
         words = f"{metric}, mean over {protocol}. A square marks the current setting; a click runs it on one split."
         self._heat_head.object = widgets.card_head("Heatmap" if len(titles) > 1 else "Cells", widgets.escape(words))
-        more = "mean ± sd; dashed: best" if len(titles) > 1 else "mean ± sd over folds"
+        more = "mean ± s.d.; dashed: best over the other axis" if len(titles) > 1 else "mean ± s.d. over folds"
         self._curve_head.object = widgets.card_head("Marginal curves", widgets.escape(more))
         self.result.object = widgets.EMPTY
         self.cards.object = _cards(SWEEP_PRESETS.name_of(settings))
@@ -217,7 +217,7 @@ class SensitivityLayout:
         self.run.disabled = not ready or phase is Phase.stopping
         self.cancel.disabled = phase not in (Phase.running, Phase.waiting, Phase.paused)
         self.csv.disabled = progress is None or not progress.done
-        self.status.object = _status(phase, progress, message or f"{self._cost}; finished cells are kept.")
+        self.status.object = _status(phase, progress, message or f"{self._cost}. Finished cells are cached.")
         if progress is not None:
             self.cards.styles = BEHIND  # and stay there: what is looked at must not move when settings change
         if phase is Phase.failed:
@@ -271,7 +271,7 @@ def _cards(chosen: str) -> str:
             f'<a href="{widgets.escape(link("sensitivity", sweep_query(preset.settings)))}"{kind}{current}>{picture}'
             f"<b>{widgets.escape(preset.label)}</b><span>{widgets.escape(preset.note)}</span><small>{cost}</small></a>"
         )
-    return f'<h2>Sweeps to begin with</h2><div class="cards">{"".join(cards)}</div>'
+    return f'<h2>Start from a prepared sweep</h2><div class="cards">{"".join(cards)}</div>'
 
 
 def _count(number: int, what: str) -> str:

@@ -56,21 +56,29 @@ PROTOCOL_FORM = (
         choices=choices(*((name, text) for name, text in METRICS.items())),
         default="error",
     ),
-    replace(count("folds", "Folds", 1, 20, "Of the cross-validation; 1: the test share is held out, once."), default=5),
-    replace(count("repeats", "Repetitions", 1, 20, "Each with a seed of its own for split and method."), default=1),
+    replace(
+        count("folds", "Folds", 1, 20, "Number of cross-validation folds. With 1, the test share is held out once."),
+        default=5,
+    ),
+    replace(
+        count(
+            "repeats", "Repetitions", 1, 20, "Number of times the cross-validation is repeated, each with another seed."
+        ),
+        default=1,
+    ),
     Parameter(
         "transductive",
-        "Test rows take part, unlabelled",
+        "Include test rows without their labels",
         "bool",
         default=False,
-        help="As the papers on NSDR and SNF test: the fit sees the test rows without their labels.",
+        help="The fit sees the test rows without their labels, as in the papers on NSDR and SNF.",
     ),
     Parameter(
         "warm",
         "Warm starts",
         "bool",
         default=False,
-        help="Along the first parameter every fit starts from the end of the one before; it may end elsewhere.",
+        help="Each fit along the first parameter starts from the previous solution. It may end in another optimum.",
     ),
 )
 

@@ -51,7 +51,7 @@ def test_folds_and_repetitions_are_those_of_the_link_and_then_what_is_chosen():
 def order_on(visitor):
     """Where the pictures of sweeps stand, and where the plots."""
     main = visitor.page.main[0]
-    cards = next(each for each in main if "Sweeps to begin with" in str(getattr(each, "object", "")))
+    cards = next(each for each in main if "Start from a prepared sweep" in str(getattr(each, "object", "")))
     return int(cards.styles["order"]), int(main[main.index(cards) - 2].styles["order"])
 
 

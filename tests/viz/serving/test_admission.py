@@ -114,7 +114,7 @@ def test_the_page_that_waits_comes_back_with_its_place_and_its_address(queue, cl
     at = Admission(queue, lambda caller: 0)
     assert knock(at, "/explorer") is None
     said = knock(at, "/explorer?data=moons&note=%3Cimg%20src=x%3E&note=2")
-    assert "1 before you" in said
+    assert "1 ahead of you" in said
     assert "<img" not in said
     again = re.search('data-again="([^"]+)"', said)[1].replace("&amp;", "&")
     assert again.startswith("explorer?data=moons&note=%3Cimg+src%3Dx%3E&note=2&turn=")
@@ -242,7 +242,7 @@ def test_too_many_who_wait_are_refused(queue, most_waiting):
     at = Admission(queue, lambda caller: 0)
     answers = [knock(at, "/explorer") for _ in range(3)]
     assert answers[0] is None
-    assert "before you" in answers[1]
+    assert "ahead of you" in answers[1]
     assert answers[2] == 503
 
 
