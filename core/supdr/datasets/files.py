@@ -81,14 +81,14 @@ def read_file(
     """Read a data file.
 
     The ending of the name tells the format: .csv, .tsv, .tab, .txt, .data, .dat, .xlsx, .parquet, .arff, .npz, .libsvm
-    or .h5ad, each optionally gzipped. A folder or .zip holds images, the folders of which are their classes, or a table, or
-    .npy arrays and a table of the same rows: each array is a view, and the table describes the rows. Text is separated
-    by commas, semicolons, tabs, bars or spaces, with or without a header, in UTF-8, UTF-16 or Latin-1; a sheet of a
-    workbook is read as such text. A column of text is numbers if pandas reads every cell as one, dates if every cell is
-    one, else text, and different texts stay different values. What else the cells may mean (units, decimal commas,
-    thousands, limits, spellings, totals) is a `Proposal`, named in the description with the number of cells. It is in
-    force only where it makes no two texts one value and leaves out no row; `accept` and `decline` change that. Parquet,
-    ARFF, NPZ, LIBSVM and AnnData have types of their own, which are kept.
+    or .h5ad, each optionally gzipped. A folder or .zip holds images, the folders of which are their classes, or a
+    table, or .npy arrays and a table of the same rows: each array is a view, and the table describes the rows. Text is
+    separated by commas, semicolons, tabs, bars or spaces, with or without a header, in UTF-8, UTF-16 or Latin-1; a
+    sheet of a workbook is read as such text. A column of text is numbers if pandas reads every cell as one, dates if
+    every cell is one, else text, and different texts stay different values. What else the cells may mean (units,
+    decimal commas, thousands, limits, spellings, totals) is a `Proposal`, named in the description with the number of
+    cells. It is in force only where it makes no two texts one value and leaves out no row; `accept` and `decline`
+    change that. Parquet, ARFF, NPZ, LIBSVM and AnnData have types of their own, which are kept.
 
     Numbers stay as they are, dates become days since 1970, yes/no becomes 0/1, text of two levels becomes one 0/1
     column and text of up to 20 levels one 0/1 column per level; other columns are left out. Missing cells become NaN,
