@@ -63,9 +63,20 @@ class LMKL(SLDR):
         SVM_WEIGHT,
         of_run("views", restart=True),
         of_run("gating_columns", restart=True),
-        count("n_models", "Local models", 1, 10, "On data of one view.", symbol="P", main=True, restart=True),
-        count("n_init", "Starts", 1, 10, "Run side by side; the best is shown.", restart=True),
-        scale("init_scale", "Start scale", 1e-2, 10, "Deviation of the first gate weights.", restart=True),
+        count(
+            "n_models",
+            "Local models",
+            1,
+            10,
+            "Number of local models on data with one view.",
+            symbol="P",
+            main=True,
+            restart=True,
+        ),
+        count(
+            "n_init", "Starts", 1, 10, "Number of starts that run side by side. The best one is shown.", restart=True
+        ),
+        scale("init_scale", "Start scale", 1e-2, 10, "Standard deviation of the first gate weights.", restart=True),
         UNWHITENED,
         *LIMITS,
         SVM_TOL,

@@ -56,7 +56,7 @@ class _Unsupervised(SDRGLM):
     restart_parameters: ClassVar[frozenset[str]] = frozenset(
         {"n_components", "family_x", "preprocessing", "init", "random_state", "missing_label"}
     )
-    embedding_note: ClassVar[str] = "saw no labels"
+    embedding_note: ClassVar[str] = "placed without labels"
 
     # Hyper-parameters of SDR-GLM that are fixed here.
     task: str = field(default="classification", init=False)
@@ -74,6 +74,7 @@ class _Unsupervised(SDRGLM):
     inner: int | None = field(default=1, init=False)
     gauge: bool = field(default=True, init=False)
     calibrate: bool = field(default=True, init=False)
+    extrapolate: bool = field(default=True, init=False)
     early_stopping: bool = field(default=False, init=False)
 
     # No attributes here: scikit-learn takes an attribute of this name for a parameter.

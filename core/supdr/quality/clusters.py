@@ -140,7 +140,7 @@ def cluster_reliability(
     ValueError
         As `iterate_cluster_reliability`.
     """
-    options = {"n_iterations": n_iterations, "walk": walk, "alpha": alpha, "n_neighbors": n_neighbors}
+    options: dict[str, Any] = {"n_iterations": n_iterations, "walk": walk, "alpha": alpha, "n_neighbors": n_neighbors}
     *_, last = iterate_cluster_reliability(X, Z, **options, random_state=random_state)
     return last
 

@@ -316,7 +316,8 @@ def _permuted(
             score = trial.score(trial.labels)
             _, _, map_error = trial.map_of_training_rows(trial.labels)
         yield LabelPermutation(score, scores, n_permutations, left_out, map_error)
-        at_once, twin = max(1, effective_n_jobs(n_jobs)), ()
+        at_once = max(1, effective_n_jobs(n_jobs))
+        twin: tuple[Any, ...] = ()
         for start in range(0, n_permutations, at_once):
             shuffled = [_shuffled(trial, rng) for _ in range(min(at_once, n_permutations - start))]
             with trial.context():

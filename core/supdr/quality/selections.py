@@ -241,7 +241,7 @@ def explain_pair(
         if not member.any():
             raise ValueError(f"{name} must be a class that has a row here; got {value!r}")
         members.append(member)
-    options = {"n_columns": n_columns, "n_intervals": n_intervals, "names": names}
+    options: dict[str, Any] = {"n_columns": n_columns, "n_intervals": n_intervals, "names": names}
     return explain_selection(X, members[0], rest=members[1], **options)
 
 

@@ -106,7 +106,7 @@ class Again(Question):
         )
 
     def _numbers(self, n_train: int, n_maps: int) -> tuple[NDArray, NDArray]:
-        """Return the numbers by which the browser knows the rows with ghosts, and the rows; training rows come first."""
+        """Return the browser's numbers of the rows with ghosts, and the rows: training rows come first."""
         drawn = self._board.points.drawn
         numbers = np.flatnonzero(drawn < n_train).astype(np.int32)
         most = max(1, MOST_GHOSTS // n_maps)

@@ -50,7 +50,7 @@ class Chance(Question):
             text += paragraph(verdict(answer), "warning" if answer.pvalue > SIGNIFICANT else "")
         if answer.deceptive:
             text += paragraph(
-                "The map of the training rows looks separated, that of held-out rows does not: do not believe its groups.",
+                "The map of the training rows looks separated, held-out rows are not: do not believe its groups.",
                 "warning",
             )
         how = "each training row is left out in turn" if answer.left_out else "five folds of the training rows"
@@ -108,7 +108,8 @@ def sentence(answer: LabelPermutation, percent: bool) -> str:
     low, high = (f"{unit * each:.3g}" for each in answer.band())
     sign = "=" if (answer.permuted_scores >= answer.score).any() else "≤"
     some = "" if count == answer.n_permutations else f", {count} of {answer.n_permutations} so far"
-    return f"{error}; with shuffled labels {low}–{high}{after}; p\u00a0{sign}\u00a0{answer.pvalue:.2g} ({count} shuffles{some})."
+    chance = f"p\u00a0{sign}\u00a0{answer.pvalue:.2g} ({count} shuffles{some})"
+    return f"{error}; with shuffled labels {low}–{high}{after}; {chance}."
 
 
 def verdict(answer: LabelPermutation) -> str:

@@ -30,7 +30,7 @@ def small_map(title: str, places: NDArray, roles: list[str]) -> str:
         path = "".join(f"M{points[k, 0]:.0f} {points[k, 1]:.0f}h0" for k in members)
         marks.append(f'<path d="{path}" stroke="{css(role)}"/>')
     look = 'fill="none" stroke-width="5" stroke-linecap="round" stroke-opacity=".8"'
-    return _figure(title, f'<g {look}>{"".join(marks)}</g>', SIDE, SIDE)
+    return _figure(title, f"<g {look}>{''.join(marks)}</g>", SIDE, SIDE)
 
 
 def cells(title: str, values: NDArray) -> str:

@@ -20,7 +20,7 @@ from supdr_viz.views.stage.packed_positions import unpacked_places
 from tests.viz.visitor import Visitor
 
 IRIS = "?data=iris&method=MAC&method.n_components=2&method.max_iter=4&test=0.3&seed=0&speed=fast"
-NOISE = "?data=noise&data.n_samples=80&data.n_features=80&method=LSDR&method.n_components=2&method.max_iter=6&speed=fast"
+NOISE = "?data=noise&data.n_samples=80&data.n_features=80&method=LSDR&method.max_iter=6&speed=fast"
 LINEAR = "?data=iris&method=PCAProjection&method.n_components=2&test=0.3&seed=0&speed=fast"
 
 
@@ -62,8 +62,6 @@ def test_shuffled_labels_draw_a_band_and_say_a_sentence():
         assert band(visitor) is None
         assert not visitor.sees("Held-out error")
         assert "shuffled labels" not in visitor.head("Error")
-
-
 
 
 def test_a_map_of_noise_is_not_to_be_believed():
@@ -171,7 +169,9 @@ def test_ghosts_lie_on_the_map_that_they_are_of(d):
 
 def test_agreement_names_the_classes_that_move():
     one = np.zeros((4, 3, 2))
-    answer = Stability("seed", 4, 1, one, one[0], one[0, :, 0], one[0, :, 0], 0.5, np.arange(3.0), np.array([4, 1, 2]), 0)
+    answer = Stability(
+        "seed", 4, 1, one, one[0], one[0, :, 0], one[0, :, 0], 0.5, np.arange(3.0), np.array([4, 1, 2]), 0
+    )
     assert agreement(answer, ["a", "b", "c"]) == [
         "1 of 4 seeds agree about the place of class b.",
         "2 of 4 seeds agree about the place of class c.",

@@ -100,6 +100,9 @@ class SNF(FittedSNF):
     calibrate : bool, default=True
         Whether `predict` uses a regression refitted on labelled rows that were embedded without their labels; see
         `reg_w`.
+    extrapolate : bool, default=False
+        Whether new rows are used as they are.  False: cells that lie further outside of the training rows' range than a
+        quarter of it are clipped there, unless a kernel "rbf" or a class makes this needless, and `predict` warns.
     init : {"pca", "random"} or array of shape (n_samples, n_components), default="pca"
         Starting latent rows.
     init_scale : float or None, default=None
@@ -209,6 +212,7 @@ class SNF(FittedSNF):
     lr_target: float | None = None
     preprocessing: str = "minmax"
     calibrate: bool = True
+    extrapolate: bool = False
     init: str | ArrayLike = "pca"
     init_scale: float | None = None
     n_init: int = 1

@@ -32,6 +32,7 @@ class FittedSNF(InPartitions, Reconstructing):
 
     kernel: str
     degree: int
+    extrapolate: bool
     gamma: float
     coef0: float
     reg_w: float | None
@@ -89,6 +90,11 @@ class FittedSNF(InPartitions, Reconstructing):
     def _own_scores(self) -> NDArray:
         """Score the training rows as `predict` scores new ones: the regression learnt with F has seen their labels."""
         return self._latent_scores(self._own_latent(), self._calibrated())
+
+    def _clips_new_rows(self) -> bool:
+        """Whether cells far outside of the training rows are clipped: a polynomial runs away, whatever it predicts."""
+        runs_away = self.kernel == "poly" and self.degree > 1
+        return not self.extrapolate if runs_away else super()._clips_new_rows()
 
     # --- parts --------------------------------------------------------------------------------------------------------
 
