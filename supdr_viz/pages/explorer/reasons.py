@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -217,7 +218,7 @@ def selection_text(found: SelectionExplanation) -> str:
     )
 
 
-def table(heads: tuple[str, ...], lines: list[tuple[str, ...]]) -> str:
+def table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """Write a small table."""
     head = "".join(f"<th>{widgets.escape(each)}</th>" for each in heads)
     body = "".join("<tr>" + "".join(f"<td>{widgets.escape(each)}</td>" for each in line) + "</tr>" for line in lines)
