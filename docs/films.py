@@ -9,7 +9,7 @@ from pathlib import Path
 
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.export.film import picture
-from supdr_viz.export.progress import unheard
+from supdr_viz.export.progress import no_progress
 from supdr_viz.export.work import export_work, filming
 from supdr_viz.lessons import LESSONS
 from supdr_viz.lessons.document import lesson_html
@@ -71,5 +71,5 @@ def _film(pool: Pool, example: str, path: Path) -> None:
         work, film = export_work(session, "report"), filming(session)
         assert work is not None
         assert film is not None
-        path.with_suffix(".html").write_bytes(work(unheard))
+        path.with_suffix(".html").write_bytes(work(no_progress))
         picture(film(), scale=2).quantize(256).save(path.with_suffix(".png"), optimize=True)

@@ -22,7 +22,7 @@ from playwright.sync_api import FloatRect, Page, sync_playwright
 
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.export.film import gif
-from supdr_viz.export.progress import unheard
+from supdr_viz.export.progress import no_progress
 from supdr_viz.export.work import export_work, filming
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.pool import Pool
@@ -167,7 +167,7 @@ def film(kind: str = "film") -> bytes:
         work, report = filming(session, MOMENTS), export_work(session, "report")
         assert work is not None
         assert report is not None
-        return gif(work()) if kind == "film" else report(unheard)
+        return gif(work()) if kind == "film" else report(no_progress)
 
 
 if __name__ == "__main__":

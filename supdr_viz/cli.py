@@ -189,7 +189,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _for_networks(arguments: argparse.Namespace) -> dict[str, bool]:
-    """Which of the options that say who else may come in are given."""
+    """Which of the options on access are given."""
     return {
         "--address": arguments.address != "localhost",
         "--workers": arguments.workers > 1,

@@ -1,4 +1,4 @@
-"""Precomputed kernels as views, with fold-in of new rows: kernel principal components, or the kernel's own columns."""
+"""Precomputed kernels as views, with a map for new rows: kernel principal components, or the kernel's columns."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ class KernelViews(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int or None, default=None
-        Features kept of every kernel by "kpca", >= 1; None: all whose eigenvalue counts.  "empirical" has one per
-        training row and takes None only.
+        Number of features of every kernel with "kpca", >= 1; None: all with an eigenvalue above `tol`.  "empirical" has
+        one per training row and takes None only.
     method : {"kpca", "empirical"}, default="kpca"
-        What the features of a row are.  Gonen and Alpaydin (section 3) find kernel principal components better.
+        The features of a row, see above.  Gonen and Alpaydin (section 3) recommend kernel principal components.
     tol : float, default=1e-10
-        Eigenvalues up to this share of the largest are dropped by "kpca", in [0, 1).
+        "kpca" drops eigenvalues up to this share of the largest one, in [0, 1).
 
     Attributes
     ----------
     views_ : tuple of int
         Numbers of columns of every view, for `supdr.SLDR`'s `views`.
     eigenvalues_ : tuple of arrays
-        Those kept, of every kernel; empty with "empirical".
+        Eigenvalues of the features of every kernel; empty with "empirical".
 
     References
     ----------
@@ -110,25 +110,25 @@ class KernelViews(TransformerMixin, BaseEstimator):
         check_number("tol", self.tol, "in [0, 1)", lambda value: 0 <= value < 1)
 
     def _find_components(self, tables: Sequence[NDArray]) -> None:
-        """Decompose the centred kernels into the maps that fold new rows in."""
+        """Compute the maps for new rows from the eigenvectors of the centred kernels."""
         self._maps, self._means, values = [], [], []
         for number, K in enumerate(tables):
             means = K.mean(axis=0)
             eigenvalues, vectors = _decompose(K, means, number)
-            kept = eigenvalues > self.tol * eigenvalues[0]
+            selected = eigenvalues > self.tol * eigenvalues[0]
             if self.n_components is not None:
-                kept[self.n_components :] = False
-            # The sign of an eigenvector is arbitrary: fixed so that equal kernels give equal pictures.
-            vectors = vectors[:, kept]
+                selected[self.n_components :] = False
+            # The sign of an eigenvector is arbitrary: its largest entry is made positive.
+            vectors = vectors[:, selected]
             vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
-            self._maps.append(vectors / np.sqrt(eigenvalues[kept]))
+            self._maps.append(vectors / np.sqrt(eigenvalues[selected]))
             self._means.append(means)
-            values.append(eigenvalues[kept])
+            values.append(eigenvalues[selected])
         self.eigenvalues_ = tuple(values)
         self.views_ = tuple(map(len, values))
 
     def transform(self, X: ArrayLike | Sequence[ArrayLike]) -> NDArray:
-        """Fold rows in by their kernel values with the training rows.
+        """Return the features of rows from their kernel values with the training rows.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ def _decompose(K: NDArray, means: NDArray, number: int) -> tuple[NDArray, NDArra
     values, vectors = values[::-1], vectors[:, ::-1]
     scale = np.abs(K).max()
     if values[0] <= 1e-12 * len(K) * scale:
-        raise ValueError(f"kernel {number} is constant: nothing is left after centring")
+        raise ValueError(f"kernel {number} must not be constant: it is 0 after centring")
     if values[-1] < -NEGATIVE * values[0]:
         raise ValueError(f"kernel {number} must be positive semi-definite; its smallest eigenvalue is {values[-1]:.3g}")
     return values, vectors

@@ -1,4 +1,4 @@
-"""Cross-validation of rows of which only some are labelled."""
+"""Cross-validation with partly labelled rows."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from supdr.engine.targets import as_labels, missing_values, uniform_labels
 class PartlyLabelledKFold(BaseCrossValidator):
     """K folds of the labelled rows; the unlabelled ones are in every training part.
 
-    Only labelled rows can be scored: each of them is in exactly one test part, and no other row is in any.  Where `y`
-    holds classes, every part has about the same share of each; where it holds real numbers, rows are dealt at random.
-    scikit-learn's own splitters refuse missing labels, or put such rows into test parts.
+    Each labelled row is in exactly one test part, and no unlabelled row is in any, since it cannot be scored.  If `y`
+    holds classes, every part has about the same share of each; if it holds real numbers, rows are dealt at random.
+    scikit-learn's splitters raise an error for missing labels, or put such rows into test parts.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds, >= 2.
     shuffle : bool, default=True
-        Whether rows are put into random order before they are dealt.
+        Whether rows are shuffled before they are divided.
     random_state : int, RandomState or None, default=None
-        Seed of the order.
+        Seed of the shuffle.
     stratify : bool or None, default=None
-        Whether parts have equal shares of the classes.  None: where the labels are discrete.
+        Whether parts have equal shares of the classes.  None: if the labels are discrete.
     missing_label : object, default=nan
         A further value of `y` that marks unlabelled rows, such as -1; NaN, None and pandas.NA always do.
 

@@ -1,9 +1,9 @@
 """Compile the numerical kernels before their first use.
 
-numba compiles a kernel at its first call and keeps the machine code on disk.  Compiling holds Python's global lock,
-so a server that did it itself would freeze every open page.  Here it happens in a process of its own (``python -m
-supdr.warm``), which fits every method to a few rows with all its solvers, kernels and losses, and leaves a stamp beside
-the compiled code.  The stamp names what that code depends on: the sources, numba, Python, the processor.
+numba compiles a kernel at its first call and keeps the machine code on disk.  Compilation holds Python's global lock,
+and would block every open page of a server.  A separate process (``python -m supdr.warm``) therefore fits every method
+to a few rows with all its solvers, kernels and losses, and writes a stamp beside the compiled code.  The stamp names
+the dependencies of that code: the sources, numba, Python, the processor.
 """
 
 from __future__ import annotations
@@ -47,11 +47,10 @@ _current: Warming | None = None
 
 
 def is_warm() -> bool:
-    """Tell whether every kernel is compiled on disk for this machine and these sources.
+    """Tell whether every kernel is compiled on disk for this machine and these sources, in about a millisecond.
 
-    Reads one small file and looks whether the compiled files it lists still exist: about a millisecond.
-
-    Returns True also when numba's compiler is switched off (``NUMBA_DISABLE_JIT``): nothing is left to wait for.
+    The function reads the stamp and checks that the compiled files in it exist.  It also returns True when numba's
+    compiler is switched off (``NUMBA_DISABLE_JIT``).
     """
     if _configuration.DISABLE_JIT:
         return True
@@ -63,10 +62,9 @@ def is_warm() -> bool:
 
 
 def warm(report: Callable[[str], None] = print) -> None:
-    """Fit every method on a tiny data set in all its variants, so that each kernel is compiled and kept on disk.
+    """Fit every method to a tiny data set in all its variants, so that each kernel is compiled and kept on disk.
 
-    `report`: called with one line of text per variant, after it is compiled. Errors of a method are raised: a variant
-    that cannot be fitted is a defect.
+    `report`: called with a line of text after each variant. Errors of a fit are raised.
     """
     variants = list(_variants())
     width = len(str(len(variants)))
@@ -83,11 +81,11 @@ def warm(report: Callable[[str], None] = print) -> None:
 
 
 class Warming:
-    """A compilation that runs in a process of its own, watched by a thread.
+    """A compilation in a separate process, which a thread monitors.
 
-    `lines`: progress so far, one line per compiled variant.  It only grows; read it at any time, from any thread.
-    `finished`: the process has ended, well or badly. `error`: why it failed; None while it runs and after success.
-    Without the compiled kernels everything still works: each is compiled at its first use, and that first use is slow.
+    `lines`: progress so far, one line per compiled variant; threads may read it at any time. `finished`: whether the
+    process has ended. `error`: why it failed; None while it runs and after success.  Without the compiled kernels only
+    the first use of each is slow.
     """
 
     def __init__(self) -> None:
@@ -103,11 +101,9 @@ class Warming:
         return self.lines[-1] if self.lines else "Starting the compiler"
 
     def when_finished(self, callback: Callable[[Warming], None]) -> None:
-        """Call back once with this object when the process has ended; at once if it already has.
+        """Call `callback` with this object when the process has ended, at once if it already has.
 
-        The call comes from the watching thread: a page hands it on by `supdr_viz.ui.page_thread`.
-
-        `callback`: takes this object.
+        The call comes from the monitoring thread; a page passes it on through `supdr_viz.ui.page_thread`.
         """
         with self._lock:
             if not self.finished:
@@ -124,7 +120,7 @@ class Warming:
                 stderr=subprocess.STDOUT,
                 text=True,
             ) as process:
-                atexit.register(process.terminate)  # the server's end must not leave a compiler behind
+                atexit.register(process.terminate)  # ends the compiler with the server
                 for line in process.stdout or ():
                     self.lines.append(line.rstrip())
             atexit.unregister(process.terminate)
@@ -140,10 +136,7 @@ class Warming:
 
 
 def start_in_background() -> Warming:
-    """Start compiling in another process, or join the compilation that already runs.
-
-    Returns the one compilation of this process; finished at once when everything is warm.
-    """
+    """Start the compilation in another process, or return the running one; it is finished if all is compiled."""
     global _current
     with _lock:
         if _current is None or _current.finished:
@@ -156,7 +149,7 @@ def start_in_background() -> Warming:
 
 
 def _variants() -> Iterator[tuple[str, type, dict[str, Any]]]:
-    """Yield name, class and settings of all that is compiled; baselines without kernels of their own list nothing."""
+    """Yield name, class and settings of every variant to fit; baselines without kernels of their own have none."""
     with_kernels = {name: baseline for name, baseline in BASELINES.items() if hasattr(baseline, "_warm_up_settings")}
     for name, estimator_class in {**supdr.METHODS, **with_kernels}.items():
         for settings in estimator_class._warm_up_settings():
@@ -179,18 +172,18 @@ def _tiny_data(estimator: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def _exercise(estimator_class: type, settings: dict[str, Any]) -> None:
-    """Use one variant the way the pages do: run, look at a snapshot, carry on from it."""
+    """Use one variant as the pages do: run it, read a snapshot, resume from it."""
     estimator = estimator_class(**{"max_iter": 2, **settings})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # two iterations are not meant to converge
         for X, y in _tiny_data(estimator):
             *_, snapshot = estimator.iterate(X, y)
-            _look_at(estimator.at(snapshot), X)
-            _look_at(estimator.fit(X, y, start=snapshot), X)
+            _read_results(estimator.at(snapshot), X)
+            _read_results(estimator.fit(X, y, start=snapshot), X)
 
 
-def _look_at(fitted: Any, X: np.ndarray) -> None:
-    """Compute everything that the views show."""
+def _read_results(fitted: Any, X: np.ndarray) -> None:
+    """Compute all results that the views show."""
     for attribute in ("embedding_", "transduction_"):
         getattr(fitted, attribute, None)
     for method in ("transform", "predict", "decision_function", "predict_proba"):
@@ -213,7 +206,7 @@ def _stamp_path() -> Path:
 
 @functools.cache
 def _fingerprint() -> dict[str, str]:
-    """Return what compiled code depends on; the sources cannot change under a running process."""
+    """Return the dependencies of compiled code, read once per process."""
     package = Path(supdr.__file__).parent
     sources = hashlib.sha256()
     for file in sorted(package.rglob("*.py")):
@@ -237,9 +230,9 @@ def _write_stamp() -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Compile what is not compiled yet, with a line of progress per variant.
+    """Compile the kernels unless all are compiled; print a line per variant, and return the exit status, 0.
 
-    `argv`: command line without the program's name; default: that of the process. Returns the exit status, 0.
+    `argv`: command line without the program's name; default: that of the process.
     """
     parser = argparse.ArgumentParser(prog="python -m supdr.warm", description="Compile the kernels of supdr to disk.")
     parser.add_argument("--force", action="store_true", help="go through all variants even if they are compiled")

@@ -12,7 +12,7 @@ _CLOSED = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that nobody ever finds a part of it under its name.
+    """Write a file so that no reader finds a part of it under its name.
 
     `path`: what was there before stays as it is if the file cannot be written. Raises OSError if it cannot be written;
     its message says why and names the file.

@@ -173,7 +173,7 @@ def open_rows(name: str, target: str, task: str = "auto") -> RowsOnDisk:
     if they are not offered, cannot be read, or the target cannot mean that; PackageMissing if Dask is not installed.
     """
     from supdr.rows.partitions import at_home, gathered, listed, planned
-    from supdr.rows.reading import class_numbers, numbers, row_partitions, summarised, target_numbers
+    from supdr.rows.reading import class_numbers, numbers, row_partitions, summarise, target_numbers
 
     target = target or targets_of(name)[0]
     X, y = read_rows(*reading_of(name, target))
@@ -184,7 +184,7 @@ def open_rows(name: str, target: str, task: str = "auto") -> RowsOnDisk:
     rows, labels = row_partitions(X, y)
     parts = planned(numbers, at_home(rows), False), planned(np.asarray, at_home(labels))
     chosen = listed([each - end + size for each, end, size in zip(local, ends, sizes)])
-    looks = gathered(summarised, *parts, chosen, MOST_CLASSES)
+    looks = gathered(summarise, *parts, chosen, MOST_CLASSES)
     values = np.unique(np.concatenate([each.values for each in looks]))
     classes = classes_of(values, task, target)
     if classes is None:

@@ -1,25 +1,76 @@
-"""Settings as a table of names and values: written as links, read from links, saved files and TOML, against forms.
+"""Settings as a table of names and values, with names as in links; the table as a link, JSON or TOML.
 
-Links, saved files, lessons, sweeps and examples all are such tables in the end, with names as in links.  A sentence
-tells each value that is wrong; nothing in a table raises an exception.
+Settings, comparisons, sweeps, lessons and examples are such tables; a prefix of the name tells their parts apart, as in
+``method.C``, ``b.C`` (the second column of a comparison) and ``sweep.folds``.
 """
 
 from __future__ import annotations
 
+import json
+import tomllib
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from supdr.datasets.limits import listed
-from supdr.engine.parameters import Parameter, quoted
+from supdr.engine.parameters import Parameter
+
+T = TypeVar("T")
 
 MAX_FIELDS = 200
-# Unknown names that are told one by one.
-MAX_NAMED = 5
+
+
+class Entry(NamedTuple):
+    """A value of a table.
+
+    `value`: as JSON and TOML have it; `text`: as links have it; `usual`: it is the default, which links leave out.
+    """
+
+    value: Any
+    text: str
+    usual: bool = False
+
+
+Table = dict[str, Entry]
+
+
+def form_table(prefix: str, form: Iterable[Parameter], values: Mapping[str, Any]) -> Table:
+    """Return the values of a form, with a prefix such as "method." before each name."""
+    return {
+        prefix + spec.name: Entry(values[spec.name], spec.shown(values[spec.name]), values[spec.name] == spec.default)
+        for spec in form
+    }
+
+
+def without_problems(result: tuple[T, list[str]]) -> T:
+    """Return what was read.
+
+    `result`: what was read; a sentence for each problem. Raises ValueError with these sentences, if there are any.
+    """
+    value, problems = result
+    if problems:
+        raise ValueError(" ".join(problems))
+    return value
+
+
+# --- links ----------------------------------------------------------------------------------------------------------
+
+
+def link_query(table: Table) -> str:
+    """Write a table as the query of a link, without the question mark."""
+    return "&".join(f"{name}={quote(entry.text, safe=',;:')}" for name, entry in table.items() if not entry.usual)
+
+
+def link_entries(link: str) -> dict[str, str]:
+    """Return the names and texts of a link, or of its query alone; none if it cannot be read."""
+    try:
+        query = urlsplit(link).query or link.removeprefix("?")
+        return dict(parse_qsl(query, keep_blank_values=True, max_num_fields=MAX_FIELDS))
+    except ValueError:
+        return {}
 
 
 def arguments_entries(arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Return the entries of a page's address.
+    """Return the names and texts of a page's address.
 
     `arguments`: as a web server gives them; the last value of a name counts.
     """
@@ -31,23 +82,57 @@ def _last(values: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def link_entries(link: str) -> dict[str, str]:
-    """Return the entries of a link, or of its query alone; none if it cannot be read."""
+# --- JSON -----------------------------------------------------------------------------------------------------------
+
+
+def json_document(table: Table) -> dict[str, Any]:
+    """Return a table as a saved file has it, defaults included."""
+    return {name: entry.value for name, entry in table.items()}
+
+
+def json_text(document: Mapping[str, Any]) -> str:
+    """Write the document of a saved file."""
+    return json.dumps(document, indent=1)
+
+
+def json_entries(text: str | bytes) -> Any:
+    """Read a saved file.
+
+    Raises ValueError if it is no JSON; the message is a sentence.
+    """
     try:
-        query = urlsplit(link).query or link.removeprefix("?")
-        return dict(parse_qsl(query, keep_blank_values=True, max_num_fields=MAX_FIELDS))
-    except ValueError:
-        return {}
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"This is not a JSON file of saved settings ({type(error).__name__}).") from None
 
 
-def table_entries(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of a table as TOML has it, whose entries may be tables.
+# --- TOML -----------------------------------------------------------------------------------------------------------
+
+
+def toml_document(content: str | bytes, most_bytes: int = 200_000) -> dict[str, Any]:
+    """Read a TOML document, in UTF-8.
+
+    Raises ValueError if it is none, or has more than `most_bytes` bytes; the message is a sentence.
+    """
+    if len(content) > most_bytes:
+        raise ValueError(f"The file has {len(content):,} bytes; at most {most_bytes:,} are accepted.")
+    try:
+        text = content.decode("utf-8") if isinstance(content, bytes) else content
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except UnicodeDecodeError:
+        raise ValueError("The file is not text in UTF-8.") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ValueError(f"This is not TOML: {error}.") from None
+
+
+def toml_entries(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the names and values of a TOML document whose entries may be tables.
 
     ``method.C = 10`` is a table in a table; ``data`` and ``method`` may be tables of a ``name`` and options. In place
     of its name the table ``data`` may have ``openml`` or ``file``: what is to be loaded.
     """
     entries: dict[str, Any] = {}
-    for name, value in table.items():
+    for name, value in document.items():
         if not isinstance(value, dict):
             entries[name] = value
             continue
@@ -59,87 +144,3 @@ def table_entries(table: Mapping[str, Any]) -> dict[str, Any]:
             entries[name] = options.pop("name")
         entries |= {f"{name}.{option}": entry for option, entry in options.items()}
     return entries
-
-
-def link_query(entries: Iterable[tuple[str, str]]) -> str:
-    """Write entries, texts, as the query of a link.
-
-    Returns without the question mark.
-    """
-    return "&".join(f"{name}={quote(text, safe=',;:')}" for name, text in entries)
-
-
-def _flat(value: Any) -> Any:
-    """Write a list as links do: axes "0,1", drawn points "x,y,class;…"."""
-    if not isinstance(value, list):
-        return value
-    rows = value if value and isinstance(value[0], list) else [value]
-    return ";".join(",".join(str(entry) for entry in row) if isinstance(row, list) else str(row) for row in rows)
-
-
-class Reader:
-    """Takes the entries of a table one by one.
-
-    `entries`: names as in links; values as texts, or as TOML and JSON have them. `where`: said before each problem,
-    such as "Column B: ". `problems`: to which the sentences are added. `entries`: what nobody has taken yet;
-    `problems`: one sentence for each value that was not taken as it is.
-    """
-
-    def __init__(self, entries: Mapping[str, Any], where: str = "", problems: list[str] | None = None) -> None:
-        self.entries = {name: _flat(value) for name, value in entries.items()}
-        self.problems = [] if problems is None else problems
-        self._where = where
-
-    def say(self, problem: str) -> None:
-        """Add a sentence, unless it is empty."""
-        if problem:
-            self.problems.append(self._where + problem)
-
-    def take(self, name: str, default: Any) -> Any:
-        """Return a value as it is."""
-        return self.entries.pop(name, default)
-
-    def take_all(self, prefix: str) -> dict[str, Any]:
-        """Return all values whose names begin with a prefix, by the rest of their names."""
-        names = [name for name in self.entries if name.startswith(prefix)]
-        return {name.removeprefix(prefix): self.entries.pop(name) for name in names}
-
-    def one_of(
-        self, name: str, known: Iterable[str], kind: str, default: str, needs: Mapping[str, str] | None = None
-    ) -> str:
-        """Return a value that must be one of the known names.
-
-        `kind`: what the names are of, for the sentence: "method"; `default`: where it is missing or unknown; `needs`:
-        what to say of names that are known only where something is installed.
-        """
-        known = list(known)
-        value = self.take(name, default)
-        if isinstance(value, str) and value in known:
-            return value
-        unknown = f"There is no {kind} {quoted(value)}; known are {listed(known, most=20)}."
-        self.say((needs or {}).get(str(value), unknown))
-        return default
-
-    def option(self, spec: Parameter, prefix: str = "") -> Any:
-        """Return the value of one knob; its default where it is missing."""
-        return self.options((spec,), prefix).get(spec.name, spec.default)
-
-    def options(self, form: Iterable[Parameter], prefix: str = "") -> dict[str, Any]:
-        """Return the values of a form that are there, each cleaned by its knob.
-
-        `prefix`: before each name, such as "method.". Returns name of the knob -> value.
-        """
-        values = {}
-        for spec in form:
-            if prefix + spec.name in self.entries:
-                values[spec.name], problem = spec.clean(self.entries.pop(prefix + spec.name))
-                self.say(problem)
-        return values
-
-    def finish(self) -> None:
-        """Say of what is left that it is unknown."""
-        for name in list(self.entries)[:MAX_NAMED]:
-            self.say(f"The setting {quoted(name)} is unknown here and was ignored.")
-        if len(self.entries) > MAX_NAMED:
-            self.say(f"{len(self.entries) - MAX_NAMED} more unknown settings were ignored.")
-        self.entries.clear()

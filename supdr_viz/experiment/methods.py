@@ -108,17 +108,20 @@ def _methods(group: str, classes: dict[str, Any]) -> dict[str, Method]:
     return methods
 
 
-# LogisticUDR does the same on bits; who looks for it by its name finds it too.
+# LogisticUDR does the same on bits; it is found by its own name, too.
 _COMPARED = {**BASELINES, "LogisticPCA": LogisticPCA}
 
 # Name -> entry of the method menu, in its order.
 MENU: dict[str, Method] = _methods(METHODS_GROUP, supdr.METHODS) | _methods(BASELINES_GROUP, _COMPARED)
 
 
-def method_menu() -> dict[str, dict[str, str]]:
-    """Return the menu of methods: heading, which says what they learn from what, -> text -> name."""
+def method_menu(task: str = "") -> dict[str, dict[str, str]]:
+    """Return the menu of methods: heading, which says what they learn from what, -> text -> name.
+
+    `task` (one of "classification", "regression"): leave out what learns no such targets; empty: all.
+    """
     menu: dict[str, dict[str, str]] = {}
-    for method in MENU.values():
+    for method in (each for each in MENU.values() if not task or task in each.tasks()):
         menu.setdefault(f"{method.group}: {method.learns}", {})[method.label] = method.name
     return menu
 

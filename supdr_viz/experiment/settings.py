@@ -6,8 +6,7 @@ outside is checked against the same table: bad values become defaults or are cla
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,8 +15,20 @@ from supdr.engine.parameters import Parameter, choices, quoted, to_number
 from supdr_viz.data.drawn_points import LARGEST, MAX_DRAWN, Point
 from supdr_viz.data.sources import DATA_FORMS, SOURCES
 from supdr_viz.data.split import Label
-from supdr_viz.experiment.codec import Reader, arguments_entries, link_query, table_entries
+from supdr_viz.experiment.codec import (
+    Entry,
+    Table,
+    arguments_entries,
+    form_table,
+    json_document,
+    json_entries,
+    json_text,
+    link_query,
+    toml_entries,
+    without_problems,
+)
 from supdr_viz.experiment.methods import MENU, METHOD_FORMS
+from supdr_viz.experiment.reader import Reader
 
 MAX_TAUGHT = 500
 UNLABELLED = -1
@@ -137,14 +148,44 @@ class Settings:
 
 
 def _whole(form: Iterable[Parameter], options: Mapping[str, Any]) -> dict[str, Any]:
-    known = {spec.name: options.get(spec.name, spec.default) for spec in form}
-    unknown = sorted(set(options) - set(known))
+    values = {spec.name: options.get(spec.name, spec.default) for spec in form}
+    unknown = sorted(set(options) - set(values))
     if unknown:
-        raise ValueError(f"unknown options: {', '.join(unknown)}; known: {', '.join(known)}")
-    return known
+        raise ValueError(f"unknown options: {', '.join(unknown)}; known: {', '.join(values)}")
+    return values
 
 
-# --- links ----------------------------------------------------------------------------------------------------------
+# --- the table ------------------------------------------------------------------------------------------------------
+
+
+def settings_table(settings: Settings) -> Table:
+    """Return all settings as a table, in the order of a link."""
+    table = {"data": Entry(settings.data, settings.data)}
+    table |= form_table("data.", DATA_FORMS[settings.data], settings.data_options)
+    table |= method_table("method", settings)
+    for name, entry in form_table("", SPLIT_FORM, _fields(settings, SPLIT_FIELDS)).items():
+        table[name] = entry._replace(usual=False)
+    for name, value in _fields(settings, _VIEW_FIELDS).items():
+        text = value if isinstance(value, str) else ",".join(map(str, value))
+        table[f"view.{name}"] = Entry(value, text, value == getattr(Settings, _VIEW_FIELDS[name]))
+    drawn = ";".join(f"{x:.6g},{y:.6g},{code}" for x, y, code in settings.drawn)
+    taught = ";".join(f"{row},{code}" for row, code in settings.taught)
+    return {
+        **table,
+        **form_table("", (SPEED,), {"speed": settings.speed}),
+        "drawn": Entry(settings.drawn, drawn, not drawn),
+        "taught": Entry(settings.taught, taught, not taught),
+    }
+
+
+def method_table(name: str, settings: Settings) -> Table:
+    """Return the table of the method alone, under a name such as "method"."""
+    options = form_table(f"{name}.", METHOD_FORMS[settings.method], settings.method_options)
+    return {name: Entry(settings.method, settings.method), **options}
+
+
+def _fields(settings: Settings, names: Mapping[str, str]) -> dict[str, Any]:
+    return {name: getattr(settings, field) for name, field in names.items()}
 
 
 def to_query(settings: Settings) -> str:
@@ -152,7 +193,7 @@ def to_query(settings: Settings) -> str:
 
     Returns without the question mark; always in the same order.
     """
-    return link_query(settings_entries(settings))
+    return link_query(settings_table(settings))
 
 
 def parse_query(arguments: Mapping[str, list[bytes]]) -> tuple[Settings, list[str]]:
@@ -164,22 +205,14 @@ def parse_query(arguments: Mapping[str, list[bytes]]) -> tuple[Settings, list[st
     return parse_entries(arguments_entries(arguments))
 
 
-# --- saved files ----------------------------------------------------------------------------------------------------
-
-
 def to_json(settings: Settings) -> str:
     """Write settings as a JSON document, every option included."""
-    return json.dumps(settings_document(settings), indent=1)
+    return json_text(settings_document(settings))
 
 
 def settings_document(settings: Settings) -> dict[str, Any]:
     """Return settings as the JSON document of a saved file."""
-    document: dict[str, Any] = {"supdr": VERSION, "data": settings.data, "method": settings.method}
-    document |= {f"data.{name}": value for name, value in settings.data_options.items()}
-    document |= {f"method.{name}": value for name, value in settings.method_options.items()}
-    document |= {name: getattr(settings, key) for name, key in SPLIT_FIELDS.items()}
-    document |= {f"view.{name}": getattr(settings, key) for name, key in _VIEW_FIELDS.items()}
-    return {**document, "speed": settings.speed, "drawn": settings.drawn, "taught": settings.taught}
+    return {"supdr": VERSION, **json_document(settings_table(settings))}
 
 
 def from_json(text: str | bytes) -> tuple[Settings, list[str]]:
@@ -188,20 +221,27 @@ def from_json(text: str | bytes) -> tuple[Settings, list[str]]:
     `text`: a JSON document. Returns `settings`: the defaults if `text` is no such document; `problems`.
     """
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return Settings(), [f"This is not a JSON file of saved settings ({type(error).__name__})."]
-    return from_document(document)
+        return parse_entries(document_entries(json_entries(text)))
+    except ValueError as error:
+        return Settings(), [str(error)]
 
 
-def from_document(document: Any) -> tuple[Settings, list[str]]:
-    """Read the JSON document of saved settings, decoded already.
+def document_entries(document: Any) -> dict[str, Any]:
+    """Return the entries of the JSON document of saved settings.
 
-    Returns `settings`: the defaults if `document` is no such table; `problems`.
+    Raises ValueError if it is none; the message is a sentence.
     """
     if not isinstance(document, dict) or "supdr" not in document:
-        return Settings(), ["This JSON file holds no settings of the explorer."]
-    return parse_entries({name: value for name, value in document.items() if name != "supdr"})
+        raise ValueError("This JSON file holds no settings of the explorer.")
+    return {name: value for name, value in document.items() if name != "supdr"}
+
+
+def read_table(table: Mapping[str, Any]) -> Settings:
+    """Read settings as TOML has them, see `supdr_viz.experiment.codec.toml_entries`.
+
+    Raises ValueError if a value cannot be taken as it is; the message has a sentence for each.
+    """
+    return without_problems(parse_entries(toml_entries(table)))
 
 
 def parse_entries(entries: Mapping[str, Any]) -> tuple[Settings, list[str]]:
@@ -211,17 +251,6 @@ def parse_entries(entries: Mapping[str, Any]) -> tuple[Settings, list[str]]:
     """
     reader = Reader(entries)
     return read_settings(reader), reader.problems
-
-
-def read_table(table: Mapping[str, Any]) -> Settings:
-    """Read a table of settings as TOML has it, see `supdr_viz.experiment.codec.table_entries`.
-
-    Raises ValueError if a value cannot be taken as it is; the message has a sentence for each.
-    """
-    settings, problems = parse_entries(table_entries(table))
-    if problems:
-        raise ValueError(" ".join(problems))
-    return settings
 
 
 def read_settings(reader: Reader) -> Settings:
@@ -248,41 +277,6 @@ def read_settings(reader: Reader) -> Settings:
     fields["taught"] = _taught(reader)
     reader.finish()
     return Settings(**fields)
-
-
-# --- both -----------------------------------------------------------------------------------------------------------
-
-
-def settings_entries(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Return the entries of a link: the main ones always, options that differ from the library's defaults."""
-    yield "data", settings.data
-    yield from option_entries("data", DATA_FORMS[settings.data], settings.data_options)
-    yield from method_entries("method", settings)
-    for spec in SPLIT_FORM:
-        yield spec.name, spec.shown(getattr(settings, SPLIT_FIELDS[spec.name]))
-    for name, key in _VIEW_FIELDS.items():
-        value = getattr(settings, key)
-        if value != getattr(Settings, key):
-            yield f"view.{name}", value if isinstance(value, str) else ",".join(map(str, value))
-    if settings.speed != SPEED.default:
-        yield "speed", settings.speed
-    if settings.drawn:
-        yield "drawn", ";".join(f"{x:.6g},{y:.6g},{code}" for x, y, code in settings.drawn)
-    if settings.taught:
-        yield "taught", ";".join(f"{row},{code}" for row, code in settings.taught)
-
-
-def method_entries(name: str, settings: Settings) -> Iterator[tuple[str, str]]:
-    """Return the entries of the method alone, under a name such as "method"."""
-    yield name, settings.method
-    yield from option_entries(name, METHOD_FORMS[settings.method], settings.method_options)
-
-
-def option_entries(prefix: str, form: Iterable[Parameter], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Return the entries of those options of a form that differ from their defaults."""
-    for spec in form:
-        if values[spec.name] != spec.default:
-            yield f"{prefix}.{spec.name}", spec.shown(values[spec.name])
 
 
 def _axes(reader: Reader, name: str) -> Axes:

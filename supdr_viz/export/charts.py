@@ -38,7 +38,7 @@ class Scale:
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class PlaneFunction:
     """A function over a plane.
 
     `values` (r, r): at the centres of the cells, the lowest row first; `extent`: (x_low, x_high, y_low, y_high).
@@ -62,7 +62,7 @@ class PlaneChart:
     points: NDArray
     values: NDArray | None
     scale: Scale
-    surface: Surface | None = None
+    surface: PlaneFunction | None = None
 
 
 @dataclass(frozen=True, eq=False)

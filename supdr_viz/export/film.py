@@ -6,6 +6,7 @@ import errno
 import io
 import struct
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from supdr.engine.optional import require
 from supdr_viz.export.drawing import square
-from supdr_viz.export.progress import Told, unheard
+from supdr_viz.export.pen import Pen
+from supdr_viz.export.progress import Progress, no_progress
 from supdr_viz.export.replay import Moment, Replay
 from supdr_viz.ui.theme import Palette, palette
 from supdr_viz.views.board import Squares
@@ -24,34 +26,34 @@ SIDE, GAP, HEAD = 300, 16, 44
 SMOOTH = 2
 
 # Milliseconds for which the last picture stands.
-HOLD = 1500
+LAST_DURATION = 1500
 
 STEP = 120
 
 
-def gif(replay: Replay, *, dark: bool = False, told: Told = unheard) -> bytes:
+def gif(replay: Replay, *, dark: bool = False, progress: Progress = no_progress) -> bytes:
     """Return an animated GIF of all moments: see `picture`.
 
-    `told`: ``told(done, total)`` after each picture.
+    `progress`: ``progress(done, total)`` after each picture.
     """
     pictures = []
     for number in range(len(replay.moments)):
         pictures.append(picture(replay, number, dark=dark))
-        told(number + 1, len(replay.moments))
+        progress(number + 1, len(replay.moments))
     # One palette for all: colours must not flicker.
     base = pictures[-1].quantize(128)
     frames = [each.quantize(palette=base, dither=Image.Dither.NONE) for each in pictures]
-    durations = [STEP] * (len(frames) - 1) + [HOLD]
+    durations = [STEP] * (len(frames) - 1) + [LAST_DURATION]
     out = io.BytesIO()
     frames[0].save(out, "GIF", save_all=True, append_images=frames[1:], duration=durations, loop=0, optimize=False)
     return out.getvalue()
 
 
-def mp4(replay: Replay, *, dark: bool = False, told: Told = unheard) -> bytes:
+def mp4(replay: Replay, *, dark: bool = False, progress: Progress = no_progress) -> bytes:
     """Return a video (H.264): the pictures of the GIF in all their colours, at twice its size.
 
-    `told`: ``told(done, total)`` after each picture. Raises PackageMissing if imageio-ffmpeg, which brings the encoder,
-    is not installed; OSError if the encoder could not write all of it.
+    `progress`: ``progress(done, total)`` after each picture. Raises PackageMissing if imageio-ffmpeg, which brings the
+    encoder, is not installed; OSError if the encoder could not write all of it.
     """
     require("A film as MP4", "imageio_ffmpeg", extra="film")
     from imageio_ffmpeg import write_frames
@@ -68,9 +70,9 @@ def mp4(replay: Replay, *, dark: bool = False, told: Told = unheard) -> bytes:
         try:
             for number in range(count):
                 shown = picture(replay, number, dark=dark, scale=SMOOTH).tobytes()
-                for _ in range(HOLD // STEP if number == count - 1 else 1):
+                for _ in range(LAST_DURATION // STEP if number == count - 1 else 1):
                     video.send(shown)
-                told(number + 1, count)
+                progress(number + 1, count)
         finally:
             video.close()
         content = path.read_bytes()
@@ -98,7 +100,7 @@ def picture(replay: Replay, number: int = -1, *, dark: bool = False, scale: int 
     texts = {"input": "Input space", "latent": f"Latent space · iteration {moment.iteration}"}
     if mode is not None:
         texts["method"] = mode.title
-    texts["losses"] = _said(moment, replay.scene.task)
+    texts["losses"] = _objective_text(moment, replay.scene.task)
     size = (len(texts) * (SIDE + GAP) + GAP, SIDE + HEAD + GAP)
     image = Image.new("RGB", (size[0] * SMOOTH, size[1] * SMOOTH), colours.page)
     draw, font, shown = ImageDraw.Draw(image), ImageFont.load_default(13 * SMOOTH), _shown(replay, moment)
@@ -114,12 +116,18 @@ def picture(replay: Replay, number: int = -1, *, dark: bool = False, scale: int 
     return image if scale == SMOOTH else image.resize(size, Image.Resampling.LANCZOS)
 
 
-def squares(replay: Replay, *, dark: bool = False) -> Image.Image:
-    """Draw the input space and the latent space of the last moment, without words.
+def squares(replay: Replay, look: Sequence[str] = ("input", "latent"), *, dark: bool = False) -> Image.Image:
+    """Draw plots of the last moment side by side, without words.
 
-    Returns in RGB.
+    `look`: which, of "input", "latent", "method" and "losses". Returns in RGB.
     """
-    return picture(replay, dark=dark).crop((GAP, HEAD, 2 * (GAP + SIDE), HEAD + SIDE))
+    drawn = picture(replay, dark=dark)
+    columns = ["input", "latent", *(["method"] if replay.mode is not None else []), "losses"]
+    out = Image.new("RGB", (len(look) * (GAP + SIDE) - GAP, SIDE), palette(dark).page)
+    for place, view in enumerate(look):
+        left = GAP + columns.index(view) * (SIDE + GAP)
+        out.paste(drawn.crop((left, HEAD, left + SIDE, HEAD + SIDE)), (place * (GAP + SIDE), 0))
+    return out
 
 
 def _shown(replay: Replay, moment: Moment) -> Tree:
@@ -134,31 +142,26 @@ def _shown(replay: Replay, moment: Moment) -> Tree:
 
 
 def _curve(replay: Replay, moment: Moment, colours: Palette) -> Image.Image:
-    side = SIDE * SMOOTH
-    panel = Image.new("RGB", (side, side), colours.card)
-    draw = ImageDraw.Draw(panel)
-    steps, values = replay.losses.iteration, replay.losses.values.get("objective")
+    side, steps = SIDE * SMOOTH, replay.losses.iteration
+    pen = Pen((side, side), (-0.03, 1.03, -0.04, 1.04), colours.card, SMOOTH)
+    values = replay.losses.values.get("objective")
     if values is None or len(steps) < 2:
-        return panel
+        return pen.image
     finite = values[np.isfinite(values)]
     log = bool(finite.size and finite.min() > 0 and finite.max() > 20 * finite.min())
     shown = np.log10(values) if log else values
     low, high = float(np.nanmin(shown)), float(np.nanmax(shown))
-    x = 8 * SMOOTH + (side - 16 * SMOOTH) * (steps - steps[0]) / max(1, steps[-1] - steps[0])
-    y = side - 12 * SMOOTH - (side - 24 * SMOOTH) * (shown - low) / ((high - low) or 1.0)
-    ok = np.isfinite(y)
-    done = ok & (steps <= moment.iteration)
-    draw.line(list(zip(x[ok].tolist(), y[ok].tolist())), fill=colours.border, width=2 * SMOOTH)
-    if done.sum() > 1:
-        draw.line(list(zip(x[done].tolist(), y[done].tolist())), fill=colours.curves[0], width=2 * SMOOTH)
-    if done.any():
-        place, size = np.flatnonzero(done)[-1], 4 * SMOOTH
-        box = (x[place] - size, y[place] - size, x[place] + size, y[place] + size)
-        draw.ellipse(box, fill=colours.curves[0])
-    return panel
+    points = np.column_stack([(steps - steps[0]) / max(1, steps[-1] - steps[0]), (shown - low) / ((high - low) or 1.0)])
+    finite_rows = np.isfinite(points[:, 1])
+    done = points[finite_rows & (steps <= moment.iteration)]
+    pen.line(points[finite_rows], colours.border, 2.0, 1.0)
+    if len(done):
+        pen.line(done, colours.curves[0], 2.0, 1.0)
+        pen.mark(pen.pixels(done[-1:])[0], 0, 8.0, colours.curves[0], 1.0)
+    return pen.image
 
 
-def _said(moment: Moment, task: str) -> str:
+def _objective_text(moment: Moment, task: str) -> str:
     unit = "" if task == "regression" else " %"
     name = "test" if "test" in moment.numbers else "train"
     error = moment.numbers.get(name)

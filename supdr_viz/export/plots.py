@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supdr.engine.optional import require
-from supdr_viz.export.charts import CurveChart, PlaneChart, Scale, Surface, SweepChart, label, read_labels, spread
+from supdr_viz.export.charts import CurveChart, PlaneChart, PlaneFunction, Scale, SweepChart, label, read_labels, spread
 from supdr_viz.pictures.scene import filled, input_plane
 from supdr_viz.pictures.surface import LatentPlane, grid, latent_axes
 from supdr_viz.pictures.table import OnInput, Table, last_step
@@ -123,7 +123,7 @@ def boundary(
         shown = predicted if values is None or scale.names else np.append(predicted, values)
         surface_scale = Scale(limits=spread(shown))
         scale = scale if scale.names else surface_scale
-    surface = Surface("prediction", predicted, plane.extent, surface_scale)
+    surface = PlaneFunction("prediction", predicted, plane.extent, surface_scale)
     title = "Prediction" if plane.exact else "Prediction, slice through the mean"
     return _drawn(PlaneChart(title, plane.axis_names, points, values, scale, surface), backend, dark, ax)
 
@@ -179,7 +179,7 @@ def gating(
     winner = shares.argmax(axis=1).reshape(resolution, resolution).astype(float)
     models = Scale(tuple(f"model {number + 1}" for number in range(shares.shape[1])), first=GATE_COLOURS)
     values, scale, _ = _labels(y, len(points), estimator)
-    surface = Surface("model", winner, plane.extent, models)
+    surface = PlaneFunction("model", winner, plane.extent, models)
     title = "Gate: the local model that wins"
     return _drawn(PlaneChart(title, plane.axis_names, points, values, scale, surface), backend, dark, ax)
 

@@ -10,7 +10,7 @@ import holoviews as hv
 import numpy as np
 from bokeh.models.annotations import ColorBar
 
-from supdr_viz.export.charts import UNLABELLED, CurveChart, PlaneChart, Surface, SweepChart
+from supdr_viz.export.charts import UNLABELLED, CurveChart, PlaneChart, PlaneFunction, SweepChart
 from supdr_viz.ui.theme import Palette, palette
 
 SIZE, HEIGHT = 340, 370
@@ -60,7 +60,7 @@ def _points(chart: PlaneChart, colours: Palette) -> hv.Points:
     )
 
 
-def _image(surface: Surface, axis_names: tuple[str, str], colours: Palette) -> hv.Image:
+def _image(surface: PlaneFunction, axis_names: tuple[str, str], colours: Palette) -> hv.Image:
     x_low, x_high, y_low, y_high = surface.extent
     image = hv.Image(surface.values[::-1], list(axis_names), surface.name, bounds=(x_low, y_low, x_high, y_high))
     scale = surface.scale

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from supdr_viz.export.charts import UNLABELLED, CurveChart, PlaneChart, Surface, SweepChart
+from supdr_viz.export.charts import UNLABELLED, CurveChart, PlaneChart, PlaneFunction, SweepChart
 from supdr_viz.ui.theme import Palette, palette
 
 # Inches: a column of most journals.
@@ -127,7 +127,7 @@ def _classes(chart: PlaneChart, ax: Any, colours: Palette, look: dict[str, Any])
     _legend(ax, colours, handles=keys)
 
 
-def _surface(surface: Surface, ax: Any, colours: Palette) -> None:
+def _surface(surface: PlaneFunction, ax: Any, colours: Palette) -> None:
     x_low, x_high, y_low, y_high = surface.extent
     shades = [_mixed(shade, colours.card) for shade in surface.scale.colours(colours)]
     if surface.scale.names:

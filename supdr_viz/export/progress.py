@@ -1,20 +1,20 @@
-"""How slow work tells how far it has come."""
+"""The progress of slow work."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-# ``told(done, total)`` is called between the parts of slow work; what it raises ends the work.
-Told = Callable[[int, int], object]
+# ``progress(done, total)`` is called between the parts of slow work; what it raises ends the work.
+Progress = Callable[[int, int], object]
 
 
-def unheard(_done: int, _total: int) -> None:
-    """Tell nobody."""
+def no_progress(_done: int, _total: int) -> None:
+    """Do nothing."""
 
 
-def part(told: Told, number: int, of: int) -> Told:
+def part(progress: Progress, number: int, of: int) -> Progress:
     """Return what one of several parts of equal length tells.
 
-    `told`: of the whole; `number`, `of`: which part, from 0, of how many.
+    `progress`: of the whole; `number`, `of`: which part, from 0, of how many.
     """
-    return lambda done, total: told(number * total + done, of * total)
+    return lambda done, total: progress(number * total + done, of * total)

@@ -14,7 +14,7 @@ import numpy as np
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.data.split import Split
-from supdr_viz.export.progress import Told, unheard
+from supdr_viz.export.progress import Progress, no_progress
 from supdr_viz.pictures.error_rates import error_rates
 from supdr_viz.pictures.methods import Mode, mode_of
 from supdr_viz.pictures.surface import evaluate
@@ -71,13 +71,13 @@ def make_replay(
     options: DisplayOptions | None = None,
     segments: tuple[int, ...] = (),
     limit: int = MAX_MOMENTS,
-    told: Told = unheard,
+    progress: Progress = no_progress,
 ) -> Replay:
     """Draw recorded snapshots once more, evenly chosen, first and last included.
 
     `recorded`: in order; the estimators need not be fitted. `method`: name of the method. `options`: which latent rows
     and axes are shown, and which picture of the method; by default none. `segments`: iterations at which
-    hyper-parameters changed. `limit`: most moments. `told`: ``told(done, total)`` after each moment. Raises
+    hyper-parameters changed. `limit`: most moments. `progress`: ``progress(done, total)`` after each moment. Raises
     ValueError if nothing was recorded.
     """
     if not recorded:
@@ -108,7 +108,7 @@ def make_replay(
         caption = frame.latent_caption
         numbers = {"objective": snapshot.objective, **error_rates(surface, scene, snapshot)}
         moments.append(Moment(replace(frame, iteration=snapshot.iteration), surface, numbers))
-        told(len(moments), len(chosen))
+        progress(len(moments), len(chosen))
     return Replay(scene, method, tuple(moments), losses, caption, mode)
 
 

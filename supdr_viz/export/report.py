@@ -1,6 +1,6 @@
 """A run as one HTML file: summary, settings, the film with a scrubber, curves and code.
 
-It opens from disk in any browser and asks nobody for anything, so a whole class can be given it from any static host.
+It opens from disk in any browser and needs no network, so a whole class can be given it from any static host.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from supdr_viz.views.marker_shapes import SHAPES, clip_path
 from supdr_viz.views.stage.wire import encode
 
 
-def report(replay: Replay, settings: Sequence[tuple[str, str]] = (), python: str = "", told: str = "") -> str:
+def report(replay: Replay, settings: Sequence[tuple[str, str]] = (), python: str = "", channel: str = "") -> str:
     """Write the report.
 
-    `settings`: name and value. `python`: the program that repeats the run; empty: none. `told`: what the report calls
-    itself in messages to the page around it, which say what is selected and shown; empty: rows cannot be selected.
-    Returns a whole HTML document.
+    `settings`: name and value. `python`: the program that repeats the run; empty: none. `channel`: what the report
+    calls itself in messages to the page around it, which say what is selected and shown; empty: rows cannot be
+    selected. Returns a whole HTML document.
     """
     scene = replay.scene
     title = _title(replay)
@@ -40,8 +40,8 @@ def report(replay: Replay, settings: Sequence[tuple[str, str]] = (), python: str
     code = f'<pre tabindex="0" aria-label="Python code">{escape(python)}</pre>'
     program = f"<section><h2>The same run in Python</h2>{code}</section>" if python else ""
     body = f"<h1>{escape(title)}</h1><p>{escape(words)}</p>{PLAYER}{table}{program}"
-    film = film_data(replay, tool="select" if told else "scroll")
-    return document(title, body, {"film": film}, styles=["report.css"], script="report.js", called=told)
+    film = film_data(replay, tool="select" if channel else "scroll")
+    return document(title, body, {"film": film}, styles=["report.css"], script="report.js", called=channel)
 
 
 # Where the module ``player.js`` shows a film.

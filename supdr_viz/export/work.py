@@ -9,7 +9,7 @@ from typing import NamedTuple
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import to_query
 from supdr_viz.export.film import gif, mp4
-from supdr_viz.export.progress import Told, part
+from supdr_viz.export.progress import Progress, part
 from supdr_viz.export.replay import MAX_MOMENTS, Replay, make_replay
 from supdr_viz.export.report import report
 from supdr_viz.run.history import MAX_DRAWN
@@ -44,7 +44,7 @@ RUN_KINDS = ("report", "film", "video")
 def filming(session: Session, moments: int = MAX_MOMENTS) -> Callable[..., Replay] | None:
     """Gather what a film of the session's run needs and return the work itself, for another thread.
 
-    `moments`: most moments of the film, the first and the last among them. Returns ``work(told=told)``, of
+    `moments`: most moments of the film, the first and the last among them. Returns ``work(progress=progress)``, of
     `make_replay`; None: nothing has been recorded yet.
     """
     recorded, settings, scene, parts = session.player.recorded, session.settings, session.scene, session.split
@@ -63,18 +63,18 @@ def filming(session: Session, moments: int = MAX_MOMENTS) -> Callable[..., Repla
     )
 
 
-def export_work(session: Session, kind: str, *, dark: bool = False) -> Callable[[Told], bytes] | None:
+def export_work(session: Session, kind: str, *, dark: bool = False) -> Callable[[Progress], bytes] | None:
     """Gather what an export needs and return the work itself, for another thread.
 
     `kind`: one of "report", "film", "video". `dark`: colours of the film; a report follows its reader's. Returns
-    ``work(told)`` returns the content of the file; None: nothing has been recorded yet.
+    ``work(progress)`` returns the content of the file; None: nothing has been recorded yet.
     """
     draw, settings = filming(session), session.settings
     if draw is None or settings is None:
         return None
     filmed = {"film": gif, "video": mp4}.get(kind)
     if filmed is not None:
-        return lambda told: filmed(draw(told=part(told, 0, 2)), dark=dark, told=part(told, 1, 2))
+        return lambda progress: filmed(draw(progress=part(progress, 0, 2)), dark=dark, progress=part(progress, 1, 2))
     pairs = (pair.partition("=") for pair in to_query(settings).split("&"))
     listed, python = [(name, value) for name, _, value in pairs], session.python()
-    return lambda told: report(draw(told=told), listed, python).encode()
+    return lambda progress: report(draw(progress=progress), listed, python).encode()

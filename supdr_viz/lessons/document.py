@@ -6,20 +6,22 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from supdr_viz.experiment.settings import to_query
-from supdr_viz.export.progress import Told, unheard
+from supdr_viz.export.progress import Progress, no_progress
 from supdr_viz.export.report import PLAYER, document, film_data
 from supdr_viz.lessons.model import Lesson, Question, Step
 from supdr_viz.lessons.recorded import record
 from supdr_viz.ui.markup import escape, markdown
 
 
-def lesson_html(lesson: Lesson, on_step: Callable[[int], object] | None = None, told: Told = unheard) -> str:
-    """Run a lesson and write it down; the file opens from disk and asks nobody for anything.
+def lesson_html(
+    lesson: Lesson, on_step: Callable[[int], object] | None = None, progress: Progress = no_progress
+) -> str:
+    """Run a lesson and write it down; the file opens from disk and needs no network.
 
-    `on_step`: ``on_step(index)`` is called before each step is run; `told`: ``told(done, total)``, steps, is called
-    over and over. Returns a whole HTML document. Raises ValueError: a step cannot be run; the message names it.
+    `on_step`: ``on_step(index)`` is called before each step is run; `progress`: ``progress(done, total)``, steps, is
+    called over and over. Returns a whole HTML document. Raises ValueError: a step cannot be run; the message names it.
     """
-    recorded = record(lesson, on_step, told)
+    recorded = record(lesson, on_step, progress)
     shown = [
         {
             "before": asdict(before),
@@ -53,11 +55,11 @@ def _section(number: int, step: Step) -> str:
             f"<code>{link}</code></p>"
         )
     facts = _facts(step)
-    parts.append(facts if step.question is None else _asked(step.question, facts))
+    parts.append(facts if step.question is None else _question_html(step.question, facts))
     return "".join([*parts, "</section>"])
 
 
-def _asked(question: Question, facts: str) -> str:
+def _question_html(question: Question, facts: str) -> str:
     options = "".join(
         f'<button type="button">{number}. {escape(option)}</button>'
         for number, option in enumerate(question.options, 1)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from supdr.engine.parameters import quoted
 from supdr_viz.data.sources import SOURCES
 from supdr_viz.experiment.build import build_estimator
-from supdr_viz.experiment.codec import Reader, link_entries, table_entries
-from supdr_viz.experiment.documents import KeyReader, read_toml
+from supdr_viz.experiment.codec import link_entries, toml_document, toml_entries
 from supdr_viz.experiment.methods import MENU
+from supdr_viz.experiment.reader import Reader
 from supdr_viz.experiment.settings import Settings, read_settings
 from supdr_viz.lessons.claims import Claim, read_claim
 from supdr_viz.lessons.model import PLAYS, VIEWS, Lesson, Question, Step
@@ -46,160 +46,162 @@ def read_lesson(content: str | bytes, name: str) -> Lesson:
     lesson; the message names every mistake that was found.
     """
     try:
-        document = read_toml(content)
+        reader = Reader(toml_document(content))
     except ValueError as error:
         raise LessonError(name, [str(error)]) from None
-    checker = KeyReader()
-    steps = _steps(document, checker)
+    steps = _steps(reader)
     lesson = Lesson(
         name=name.rsplit("/", 1)[-1].removesuffix(".toml"),
-        title=checker.text(document, "title", required=True, limit=80),
-        summary=checker.text(document, "summary", limit=300),
-        minutes=checker.whole(document, "minutes", 1, 120, default=5),
+        title=reader.text("title", required=True, limit=80),
+        summary=reader.text("summary", limit=300),
+        minutes=reader.whole("minutes", 1, 120, default=5),
         steps=tuple(steps),
     )
-    checker.check_keys(document, _LESSON_KEYS)
-    if document.get("format") != FORMAT:
-        checker.say(f"format must be {FORMAT}, the version of lesson files; got {quoted(document.get('format'))}")
-    if checker.problems:
-        raise LessonError(name, checker.problems)
+    version = reader.take("format", None)
+    reader.refuse_unknown(_LESSON_KEYS)
+    if version != FORMAT:
+        reader.say(f"format must be {FORMAT}, the version of lesson files; got {quoted(version)}.")
+    if reader.problems:
+        raise LessonError(name, reader.problems)
     return lesson
 
 
-def _steps(document: Mapping[str, Any], checker: KeyReader) -> Iterator[Step]:
-    tables = document.get("step", [])
+def _steps(reader: Reader) -> Iterator[Step]:
+    tables = reader.entries.pop("step", [])
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
-        checker.say("a lesson needs at least one step: a table that begins with [[step]]")
+        reader.say("a lesson needs at least one step: a table that begins with [[step]].")
         return
     if len(tables) > MAX_STEPS:
-        checker.say(f"the file has {len(tables)} steps; at most {MAX_STEPS} are accepted")
+        reader.say(f"the file has {len(tables)} steps; at most {MAX_STEPS} are accepted.")
         return
     entries: dict[str, Any] | None = None
     for number, table in enumerate(tables, 1):
         title = table.get("title", "")
-        checker.where = f"Step {number}" + (f" ({title})" if isinstance(title, str) and title else "") + ": "
-        entries = _entries(table, entries, checker)
+        where = f"Step {number}" + (f" ({title})" if isinstance(title, str) and title else "") + ": "
+        step = Reader(table, where, reader.problems)
+        entries = _entries(step, entries)
         if entries is not None:
-            then = _changed(table, "then", entries, checker)
-            yield _step(table, entries, then, checker)
+            then = _changed(step, "then", entries)
+            yield _step(step, entries, then, fresh="state" in table or "change" in table)
             entries = then or entries  # the next step goes on from there
-        checker.check_keys(table, _STEP_KEYS)
-    checker.where = ""
+        step.refuse_unknown(_STEP_KEYS)
 
 
-def _step(table: Mapping[str, Any], entries: dict[str, Any], then: dict[str, Any] | None, checker: KeyReader) -> Step:
-    settings = _settings("state", entries, checker)
-    question = _question(table, checker)
+def _step(reader: Reader, entries: dict[str, Any], then: dict[str, Any] | None, *, fresh: bool) -> Step:
+    settings = _settings(reader, "state", entries)
+    question = _question(reader)
     if then is not None and question is None:
-        checker.say("then says what the answer changes, so it needs a question")
-    play = table.get("play", "")
+        reader.say("then says what the answer changes, so it needs a question.")
+    play = reader.take("play", "")
     if play not in PLAYS:
-        checker.say(f'play must be "start", "answer" or ""; got {quoted(play)}')
+        reader.say(f'play must be "start", "answer" or ""; got {quoted(play)}.')
     if play == "answer" and question is None:
-        checker.say('play = "answer" needs a question')
-    look = checker.words(table, "look")
+        reader.say('play = "answer" needs a question.')
+    look = reader.words("look")
     for view in look:
         if view not in VIEWS:
-            checker.say(f"look names plots, of {', '.join(VIEWS)}; got {quoted(view)}")
+            reader.say(f"look names plots, of {', '.join(VIEWS)}; got {quoted(view)}.")
     return Step(
-        title=checker.text(table, "title", required=True, limit=80),
-        text=checker.text(table, "text", required=True),
+        title=reader.text("title", required=True, limit=80),
+        text=reader.text("text", required=True),
         settings=settings,
-        fresh="state" in table or "change" in table,
-        run=checker.whole(table, "run", 0, MAX_RUN, default=0),
+        fresh=fresh,
+        run=reader.whole("run", 0, MAX_RUN, default=0),
         play=str(play),
-        until=checker.whole(table, "until", 0, 100_000, default=0),
+        until=reader.whole("until", 0, 100_000, default=0),
         look=look,
-        mode=_mode(table, settings, checker),
-        pull=checker.flag(table, "pull"),
+        mode=_mode(reader, settings),
+        pull=reader.flag("pull"),
         question=question,
-        then=None if then is None else _settings("then", then, checker),
-        claimed=checker.text(table, "claimed"),
-        measured=checker.text(table, "measured"),
-        free=checker.flag(table, "free"),
-        expect=_claims(table, checker),
+        then=None if then is None else _settings(reader, "then", then),
+        claimed=reader.text("claimed"),
+        measured=reader.text("measured"),
+        free=reader.flag("free"),
+        expect=_claims(reader),
     )
 
 
-def _claims(table: Mapping[str, Any], checker: KeyReader) -> tuple[Claim, ...]:
+def _claims(reader: Reader) -> tuple[Claim, ...]:
     """Read one assertion, or a list of them."""
-    value = table.get("expect", [])
+    single = isinstance(reader.entries.get("expect"), str)
     claims = []
-    for text in [value] if isinstance(value, str) else checker.words(table, "expect"):
+    for text in [reader.take("expect", "")] if single else reader.words("expect"):
         claim = read_claim(text)
         if claim is None:
-            checker.say(
-                f'expect must be a name, a relation and a number such as "test_error <= 0.08"; got {quoted(text)}'
+            reader.say(
+                f'expect must be a name, a relation and a number such as "test_error <= 0.08"; got {quoted(text)}.'
             )
         else:
             claims.append(claim)
     return tuple(claims)
 
 
-def _entries(table: Mapping[str, Any], before: dict[str, Any] | None, checker: KeyReader) -> dict[str, Any] | None:
+def _entries(reader: Reader, before: dict[str, Any] | None) -> dict[str, Any] | None:
     """Return the entries of the settings table that a step shows, those of the step before unless it has its own."""
-    if "state" in table and "change" in table:
-        checker.say("state prepares everything anew and change alters the step before: use one of them")
-    if "state" in table:
-        return _flat(table["state"], "state", checker)
+    if "state" in reader.entries and "change" in reader.entries:
+        reader.say("state prepares everything anew and change alters the step before: use one of them.")
+        del reader.entries["change"]
+    if "state" in reader.entries:
+        return _flat(reader, "state")
     if before is None:
-        checker.say("the first step needs a state: the link of the explorer's Share button, or a table of settings")
+        reader.say("the first step needs a state: the link of the explorer's Share button, or a table of settings.")
         return None
-    return _changed(table, "change", before, checker) or before
+    return _changed(reader, "change", before) or before
 
 
-def _changed(table: Mapping[str, Any], key: str, before: dict[str, Any], checker: KeyReader) -> dict[str, Any] | None:
-    if key not in table:
+def _changed(reader: Reader, key: str, before: dict[str, Any]) -> dict[str, Any] | None:
+    if key not in reader.entries:
         return None
-    changes = _flat(table[key], key, checker)
+    changes = _flat(reader, key)
     kept = dict(before)
-    for kind in ("data", "method"):  # another data set or method: the knobs of the old one do not apply
+    for kind in ("data", "method"):  # another data set or method: the options of the old one do not apply
         if kind in changes and changes[kind] != before.get(kind):
             kept = {name: value for name, value in kept.items() if not name.startswith(f"{kind}.")}
     return {**kept, **changes}
 
 
-def _flat(value: Any, key: str, checker: KeyReader) -> dict[str, Any]:
+def _flat(reader: Reader, key: str) -> dict[str, Any]:
     """Read a link, or a table whose entries may be nested: ``method.beta = 1`` is a table in a table."""
+    value = reader.entries.pop(key)
     if isinstance(value, str):
         return dict(link_entries(value))
     if not isinstance(value, dict):
-        checker.say(f"{key} must be a link or a table of settings; got {quoted(value)}")
+        reader.say(f"{key} must be a link or a table of settings; got {quoted(value)}.")
         return {}
-    return table_entries(value)
+    return toml_entries(value)
 
 
-def _settings(key: str, entries: dict[str, Any], checker: KeyReader) -> Settings:
-    settings = read_settings(Reader(entries, f"{checker.where}{key}: ", checker.problems))
+def _settings(reader: Reader, key: str, entries: dict[str, Any]) -> Settings:
+    settings = read_settings(Reader(entries, f"{reader.where}{key}: ", reader.problems))
     if not SOURCES[settings.data].at_hand:
-        checker.say(f"{key}: {SOURCES[settings.data].label} must be loaded by hand; a lesson uses data that are there")
+        reader.say(f"{key}: {SOURCES[settings.data].label} must be loaded by hand; a lesson uses data that are there.")
     return settings
 
 
-def _question(table: Mapping[str, Any], checker: KeyReader) -> Question | None:
-    if "question" not in table:
+def _question(reader: Reader) -> Question | None:
+    if "question" not in reader.entries:
         for key in ("options", "answer", "reveal"):
-            if key in table:
-                checker.say(f"{key} needs a question")
+            if reader.entries.pop(key, None) is not None:
+                reader.say(f"{key} needs a question.")
         return None
-    options = checker.words(table, "options")
+    options = reader.words("options")
     if not 2 <= len(options) <= MAX_OPTIONS:
-        checker.say(f"a question has 2 to {MAX_OPTIONS} options; got {len(options)}")
+        reader.say(f"a question has 2 to {MAX_OPTIONS} options; got {len(options)}.")
     return Question(
-        text=checker.text(table, "question", required=True, limit=500),
+        text=reader.text("question", required=True, limit=500),
         options=options,
-        answer=checker.whole(table, "answer", 1, max(1, len(options)), default=0) - 1,
-        reveal=checker.text(table, "reveal", required=True),
+        answer=reader.whole("answer", 1, max(1, len(options)), default=0) - 1,
+        reveal=reader.text("reveal", required=True),
     )
 
 
-def _mode(table: Mapping[str, Any], settings: Settings, checker: KeyReader) -> str:
-    mode = checker.text(table, "mode")
+def _mode(reader: Reader, settings: Settings) -> str:
+    mode = reader.text("mode")
     if not mode:
         return ""
-    known = dict.fromkeys(each.name for task in MENU[settings.method].tasks() for each in _modes(settings, task))
-    if mode not in known:
-        checker.say(f"mode must be one of {', '.join(known) or 'none'} with this method; got {quoted(mode)}")
+    names = dict.fromkeys(each.name for task in MENU[settings.method].tasks() for each in _modes(settings, task))
+    if mode not in names:
+        reader.say(f"mode must be one of {', '.join(names) or 'none'} with this method; got {quoted(mode)}.")
         return ""
     return mode
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from supdr_viz.experiment.experiment import Experiment
-from supdr_viz.export.progress import Told, unheard
+from supdr_viz.export.progress import Progress, no_progress
 from supdr_viz.export.replay import Replay
 from supdr_viz.export.work import filming
 from supdr_viz.lessons.claims import numbers_of
@@ -47,21 +47,23 @@ class RecordedLesson:
     steps: list[tuple[Showing, Showing | None]] = field(default_factory=list)
 
 
-def record(lesson: Lesson, on_step: Callable[[int], object] | None = None, told: Told = unheard) -> RecordedLesson:
-    """Play a lesson as the page would for somebody who only presses "next", and film it.
+def record(
+    lesson: Lesson, on_step: Callable[[int], object] | None = None, progress: Progress = no_progress
+) -> RecordedLesson:
+    """Play a lesson as the page would for a visitor who only presses "next", and film it.
 
     The free end, where the page waits for the visitor, is run to its end.  A run without an end of its own stops after
     2,000 iterations.
 
-    `on_step`: ``on_step(index)`` is called before each step; `told`: ``told(done, total)``, steps, is called over and
-    over. Raises ValueError: a step cannot be run; the message names it.
+    `on_step`: ``on_step(index)`` is called before each step; `progress`: ``progress(done, total)``, steps, is called
+    over and over. Raises ValueError: a step cannot be run; the message names it.
     """
     camera = _Camera()
     try:
         for index, step in enumerate(lesson.steps):
             if on_step is not None:
                 on_step(index)
-            camera.look = partial(told, index, len(lesson.steps))
+            camera.look = partial(progress, index, len(lesson.steps))
             try:
                 camera.take(step)
             except ValueError as error:
@@ -92,7 +94,7 @@ class _Camera:
         self.session = Session(self._pool, lambda: None)
         self.made = RecordedLesson()
         self._last: tuple[object, ...] = ()
-        self.look: Callable[[], object] = partial(unheard, 0, 0)
+        self.look: Callable[[], object] = partial(no_progress, 0, 0)
         self._mode = ""
 
     def take(self, step: Step) -> None:
@@ -160,6 +162,6 @@ class _Camera:
         if len(self._last) != len(shown) or any(old is not new for old, new in zip(self._last, shown)):
             draw = filming(session, MOMENTS)
             assert draw is not None
-            self.made.films.append(draw(told=lambda _done, _total: self.look()))
+            self.made.films.append(draw(progress=lambda _done, _total: self.look()))
             self._last = shown
         return Showing(len(self.made.films) - 1, start, plays)

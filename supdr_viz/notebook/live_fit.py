@@ -131,7 +131,7 @@ class Watched:
 
     @property
     def snapshot(self) -> Snapshot:
-        """The snapshot on display; the last one where nobody went back."""
+        """The snapshot on display; the last one unless the user went back."""
         iteration = self._channel.iteration if self._channel else None
         ring = self._recording.ring
         found = ring.newest if iteration is None else ring.nearest(iteration)
@@ -156,7 +156,7 @@ def _follow(
     """Fit, record, and draw now and then."""
     drawn_at = 0.0
 
-    def told(snapshot: Snapshot) -> None:
+    def on_snapshot(snapshot: Snapshot) -> None:
         nonlocal drawn_at
         if recording.segments:
             recording.append(snapshot)
@@ -167,14 +167,14 @@ def _follow(
             drawn_at = time.monotonic()
 
     if staged is None:
-        _fit_observed(estimator, X, y, told)
+        _fit_observed(estimator, X, y, on_snapshot)
     elif estimator is staged.learner:
-        staged.follow(X, y, lambda: estimator.fit(X, y), told)
+        staged.follow(X, y, lambda: estimator.fit(X, y), on_snapshot)
     else:
-        _fit_piped(estimator, staged, X, y, told)
+        _fit_piped(estimator, staged, X, y, on_snapshot)
 
 
-def _fit_observed(estimator: Any, X: Any, y: Any, told: Callable[[Snapshot], None]) -> None:
+def _fit_observed(estimator: Any, X: Any, y: Any, on_snapshot: Callable[[Snapshot], None]) -> None:
     """Fit, and look at the snapshots that the last step's `fit` goes through."""
     learner = last_step(estimator)
     iterate = learner.iterate
@@ -182,7 +182,7 @@ def _fit_observed(estimator: Any, X: Any, y: Any, told: Callable[[Snapshot], Non
     def observed(*arguments: Any, **options: Any) -> Iterator[Any]:
         del learner.iterate  # snapshots keep a copy of the estimator, which is to be as it was
         for snapshot in iterate(*arguments, **options):
-            told(snapshot)
+            on_snapshot(snapshot)
             yield snapshot
 
     learner.iterate = observed
@@ -192,13 +192,13 @@ def _fit_observed(estimator: Any, X: Any, y: Any, told: Callable[[Snapshot], Non
         vars(learner).pop("iterate", None)
 
 
-def _fit_piped(estimator: Any, staged: Staged, X: Any, y: Any, told: Callable[[Snapshot], None]) -> None:
+def _fit_piped(estimator: Any, staged: Staged, X: Any, y: Any, on_snapshot: Callable[[Snapshot], None]) -> None:
     """Fit the steps before the last one, and follow that one."""
     rows = X
     while isinstance(estimator, Pipeline):
         rows = estimator[:-1].fit_transform(rows, y) if len(estimator.steps) > 1 else rows
         estimator = estimator.steps[-1][1]
-    staged.follow(rows, y, lambda: staged.learner.fit(rows, y), told)
+    staged.follow(rows, y, lambda: staged.learner.fit(rows, y), on_snapshot)
 
 
 class Numbered(OnInput):
@@ -256,7 +256,7 @@ class _Shown:
 
         last, png = replay.moments[-1], _png(replay)
         picture = f"data:image/png;base64,{base64.b64encode(png).decode()}"
-        inner = html.escape(report(replay, told=self._channel.name if self._channel else ""), quote=True)
+        inner = html.escape(report(replay, channel=self._channel.name if self._channel else ""), quote=True)
         name = html.escape(replay.method, quote=True)
         # Where a notebook is not trusted, frames and styles are taken out of it: then the picture is seen.
         frame = (

@@ -34,7 +34,7 @@ NEIGHBOURS = 3
 MOST_STAGES = 40
 
 
-class Stage(NamedTuple):
+class FitStage(NamedTuple):
     """What a snapshot keeps: a function from prepared rows to latent ones, and one from there to scores."""
 
     embed: Callable[[NDArray], NDArray]
@@ -48,7 +48,7 @@ class AsOf:
     rows are.
     """
 
-    def __init__(self, stage: Stage, rows: Any, classes: NDArray | None, note: str) -> None:
+    def __init__(self, stage: FitStage, rows: Any, classes: NDArray | None, note: str) -> None:
         self._stage, self._rows, self.embedding_note = stage, rows, note
         if classes is not None:
             self.classes_ = classes
@@ -89,14 +89,14 @@ class Staged:
     Raises ValueError if there is no public way to follow it.
     """
 
-    notes: ClassVar[dict[bool, str]] = {False: "scores, saw labels", True: "saw the labels"}
+    notes: ClassVar[dict[bool, str]] = {False: "scores, placed using labels", True: "placed using labels"}
 
     def __init__(self, learner: Any) -> None:
         self.learner = learner
         self.learns_space = "callback" in learner.get_params(deep=False) and hasattr(learner, "transform")
         ways = {
             self._called: self.learns_space and get_tags(learner).target_tags.required,
-            self._heard: hasattr(learner, "set_callbacks") and is_classifier(learner),
+            self._with_callbacks: hasattr(learner, "set_callbacks") and is_classifier(learner),
             self._staged: any(hasattr(learner, name) for name in ("staged_decision_function", "staged_predict")),
             self._grown: {"n_estimators", "warm_start"} <= set(learner.get_params(deep=False))
             and hasattr(learner, "predict")
@@ -111,31 +111,31 @@ class Staged:
         """Return the estimator as of a snapshot."""
         return AsOf(snapshot.state, self._rows, self._classes, self.notes[self.learns_space])
 
-    def follow(self, X: Any, y: Any, fit: Callable[[], Any], told: Callable[[Snapshot], None]) -> None:
+    def follow(self, X: Any, y: Any, fit: Callable[[], Any], on_snapshot: Callable[[Snapshot], None]) -> None:
         """Fit, and tell of every stage: at once where the estimator says so, else when the fit is over.
 
-        `X`, `y`: what the estimator gets; `fit`: fits it; `told`: ``told(snapshot)``. Raises ValueError if no stage was
-        told of.
+        `X`, `y`: what the estimator gets; `fit`: fits it; `on_snapshot`: ``on_snapshot(snapshot)``. Raises ValueError
+        if no stage was reported.
         """
-        self._rows, self._answers, self._told, self._stages = X, np.asarray(y), told, 0
+        self._rows, self._answers, self._on_snapshot, self._stages = X, np.asarray(y), on_snapshot, 0
         discrete = is_classifier(self.learner) or self.learns_space
         self._classes = np.unique(self._answers) if discrete else None
         self._way(fit)
         if not self._stages:
             raise ValueError(f"{WAYS}; {type(self.learner).__name__} showed none of its iterates")
 
-    def _tell(self, stage: Stage, number: int | None = None) -> None:
+    def _tell(self, stage: FitStage, number: int | None = None) -> None:
         """Tell of a stage, the next one or that of a number."""
         predicted = AsOf(stage, self._rows, self._classes, "").transduction_
         wrong = (predicted - self._answers) ** 2 if self._classes is None else predicted != self._answers
         error = float(np.mean(wrong))
         self._stages = self._stages + 1 if number is None else number
         losses = {"objective": error, "training error": error}
-        self._told(Snapshot(self._stages, 0, losses, Diagnostics({}), stage, 0.0))
+        self._on_snapshot(Snapshot(self._stages, 0, losses, Diagnostics({}), stage, 0.0))
 
-    def _by_scores(self, scores: Callable[[Any], NDArray]) -> Stage:
+    def _by_scores(self, scores: Callable[[Any], NDArray]) -> FitStage:
         """Return a stage whose latent rows are its scores."""
-        return Stage(lambda X: np.asarray(scores(X), dtype=float).reshape(len(X), -1), _as_scores)
+        return FitStage(lambda X: np.asarray(scores(X), dtype=float).reshape(len(X), -1), _as_scores)
 
     def _called(self, fit: Callable[[], Any]) -> None:
         theirs = self.learner.callback
@@ -146,7 +146,9 @@ class Staged:
             axes = np.array(transformation, dtype=float).reshape(-1, np.shape(self._rows)[1])
             rows = np.asarray(self._rows, dtype=float) @ axes.T
             voting = KNeighborsClassifier(NEIGHBOURS).fit(rows, self._answers)
-            self._tell(Stage(lambda X: np.asarray(X, dtype=float) @ axes.T, lambda Z: _margin(voting.predict_proba(Z))))
+            self._tell(
+                FitStage(lambda X: np.asarray(X, dtype=float) @ axes.T, lambda Z: _margin(voting.predict_proba(Z)))
+            )
 
         self.learner.set_params(callback=callback)
         try:
@@ -154,7 +156,7 @@ class Staged:
         finally:
             self.learner.set_params(callback=theirs)
 
-    def _heard(self, fit: Callable[[], Any]) -> None:
+    def _with_callbacks(self, fit: Callable[[], Any]) -> None:
         self.learner.set_callbacks(_Listener(lambda fitted: self._tell(self._by_scores(fitted.decision_function))))
         try:
             fit()
@@ -180,8 +182,8 @@ class Staged:
 class _Listener:
     """A callback of scikit-learn that hands on the estimator as it is after every iteration."""
 
-    def __init__(self, told: Callable[[Any], None]) -> None:
-        self._told = told
+    def __init__(self, on_snapshot: Callable[[Any], None]) -> None:
+        self._on_snapshot = on_snapshot
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Begin."""
@@ -189,13 +191,13 @@ class _Listener:
     def teardown(self, estimator: Any, context: Any) -> None:
         """End."""
 
-    def on_fit_task_begin(self, estimator: Any, context: Any, **known: Any) -> None:
+    def on_fit_task_begin(self, estimator: Any, context: Any, **_values: Any) -> None:
         """Do nothing before a task."""
 
-    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None, **known: Any) -> None:
+    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None, **_values: Any) -> None:
         """Hand on what a task has left."""
         if fitted_estimator is not None:
-            self._told(fitted_estimator)
+            self._on_snapshot(fitted_estimator)
 
 
 def _nth(staged: Callable[[Any], Iterator[NDArray]], number: int, X: Any) -> NDArray:

@@ -111,7 +111,7 @@ def begin() -> None:
     from supdr_viz.ui.bridge import GONE
     from supdr_viz.ui.panel_workarounds import tell_what_is_emptied
 
-    # Signatures are for editors, entry points for what others add: both would cost whoever opens a page.
+    # Signatures are for editors, entry points for what others add: both would cost visitors time.
     unneeded = {"apply_signatures": False, "load_entry_points": False}
     pn.extension("filedropper", notifications=True, disconnect_notification=GONE, **unneeded)
     tell_what_is_emptied()

@@ -12,7 +12,7 @@ import param
 from panel.custom import Child
 
 from supdr_viz.ui import widgets
-from supdr_viz.ui.bar import Bar, Part, style
+from supdr_viz.ui.bar import Bar, BarControl, style
 from supdr_viz.ui.own_files import ASSETS, Script
 from supdr_viz.views import Board
 
@@ -23,10 +23,11 @@ class Cards(Bar):
     """The cards of a board.
 
     `enlarged`: name of the card that fills the window; empty: none does. `framed`: names of cards that somebody speaks
-    of. `tall`: whether there is room for high curves.
+    of. `tall`: whether there is room for high curves. `presented`: what is said of an example that is presented on the
+    first two squares, which fill the window.
 
     name_of_stage: in the page.
-    tools: "tool", "draw_class", "marks", "mode".
+    tools: "tool", "draw_class", "marks", "mode"; those whose names begin with "present" belong to a presentation.
     menu: in the head of the method's card.
     **options: of the component.
     """
@@ -36,11 +37,12 @@ class Cards(Bar):
     enlarged = param.String(default="")
     framed = param.List(default=[])
     tall = param.Boolean(default=True)
+    presented = param.Dict(default={}, doc="Title, line and place of an example that is presented; empty: none is.")
     menu = Child()
 
     _esm = Script("cards.js")
 
-    def __init__(self, board: Board, name_of_stage: str, tools: Mapping[str, Part], **options: Any) -> None:
+    def __init__(self, board: Board, name_of_stage: str, tools: Mapping[str, BarControl], **options: Any) -> None:
         self._stage = board.stage
         titles = {name: getattr(board, name).title for name in ("input", "latent", "losses", "errors")}
         css = (ASSETS / "cards.css").read_text(encoding="utf-8")

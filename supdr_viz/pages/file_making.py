@@ -8,7 +8,7 @@ from typing import Any
 
 import panel as pn
 
-from supdr_viz.export.progress import Told
+from supdr_viz.export.progress import Progress
 from supdr_viz.export.work import KINDS
 from supdr_viz.ui import widgets
 from supdr_viz.ui.background import Job, Outcome, in_background
@@ -17,7 +17,7 @@ from supdr_viz.ui.bridge import Bridge
 NOTHING = "There is nothing to save yet: run the method first."
 
 # Returns a function that makes a file, for another thread, or None if there is nothing yet.
-GetWork = Callable[[], Callable[[Told], bytes] | None]
+GetWork = Callable[[], Callable[[Progress], bytes] | None]
 
 
 class FileMaking:

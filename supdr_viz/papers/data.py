@@ -34,7 +34,7 @@ MULTIFEAT = {
     "zer": ("mfeat-zernike", 47),
 }
 
-# Of files in the user's own folder, which nobody uploads.
+# Of files in the user's own folder: no limits of uploads apply.
 MOST_COLUMNS = 100_000
 
 

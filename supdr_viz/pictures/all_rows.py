@@ -13,9 +13,9 @@ from supdr.rows.counting import (
     Grid,
     count_enclosed,
     count_enclosed_new,
-    counted,
-    counted_new,
-    counted_unlabelled,
+    count_new_rows,
+    count_rows,
+    count_unlabelled_rows,
     hidden_moments,
     moments,
 )
@@ -54,18 +54,18 @@ def count_everywhere(
     known, rates = fitted.latent_partitions(), {}
     trained = _partitions(whole.X_train, whole.y_train)
     if known is None:
-        counts, rates["train"] = _as_new(total(counted_new, light, *trained, grid), grid)
+        counts, rates["train"] = _as_new(total(count_new_rows, light, *trained, grid), grid)
     else:
-        counts = total(counted, *known, grid)
+        counts = total(count_rows, *known, grid)
         rates["train"] = 100.0 * snapshot.diagnostics["training_error"]
     if whole.has_gaps:
         truth = trained[1] if whole.truth_train is None else _values(whole.truth_train)
-        found = total(counted_unlabelled, light, *trained, truth, grid)
+        found = total(count_unlabelled_rows, light, *trained, truth, grid)
         if known is not None:
             counts = counts + found[:-3].reshape(shape)
         rates |= _with_hidden(rates["train"], found[-3:], _unit(grid))
     if whole.X_test is not None:
-        found = total(counted_new, light, *_partitions(whole.X_test, whole.y_test), grid)
+        found = total(count_new_rows, light, *_partitions(whole.X_test, whole.y_test), grid)
         more, rates["test"] = _as_new(found, grid)
         counts = counts + more
     return AllRows(shaded(counts, grid.extent), rates)
@@ -97,9 +97,9 @@ def input_density(whole: Whole, scene: Scene) -> Density:
     from supdr.rows.partitions import total
 
     grid = scene_grid(scene)
-    counts = total(counted, *_partitions(whole.X_train, whole.y_train), grid)
+    counts = total(count_rows, *_partitions(whole.X_train, whole.y_train), grid)
     if whole.X_test is not None:
-        counts = counts + total(counted, *_partitions(whole.X_test, whole.y_test), grid)
+        counts = counts + total(count_rows, *_partitions(whole.X_test, whole.y_test), grid)
     return shaded(counts, grid.extent)
 
 

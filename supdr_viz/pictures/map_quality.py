@@ -15,7 +15,7 @@ from supdr.quality.near import NO_ROW
 from supdr.quality.summary import comparable_rows
 from supdr_viz.data.split import Split
 from supdr_viz.pictures.scene import filled
-from supdr_viz.pictures.types import Scene, Truth
+from supdr_viz.pictures.types import MapQuality, Scene
 
 # Pairs whose distances a picture shows in every frame.
 N_PAIRS = 4000
@@ -26,14 +26,17 @@ MOST_PAIRS = 200_000
 # Rows that are looked at before others have their turn.
 BATCH = 32
 
+# Rows of a sample while a map changes.
+SAMPLE = 150
+
 # Of fewer test rows the numbers would mean nothing: they are of all rows.
 FEWEST = 5
 
-Measuring = Generator[None, None, Truth]
+Measuring = Generator[None, None, MapQuality]
 
 
 @dataclass(frozen=True, eq=False)
-class Yardstick:
+class InputRows:
     """The rows of a scene in the unit of their distances: grey levels of pictures, else standard deviations."""
 
     scene: Scene
@@ -60,13 +63,13 @@ class Yardstick:
         return np.linalg.norm(self.rows[first] - self.rows[second], axis=1)
 
 
-def measuring(yardstick: Yardstick, places: NDArray, iteration: int) -> Measuring:
+def measuring(input_rows: InputRows, places: NDArray, iteration: int) -> Measuring:
     """Find out how true a map is; yields between pieces of work of some milliseconds, returns the result.
 
     `places` (n, 2): where the rows stand on the map.
     """
-    X = yardstick.rows
-    drawn = yardstick.scene.drawn  # every row that is seen gets its colour
+    X = input_rows.rows
+    drawn = input_rows.scene.drawn  # every row that is seen gets its colour
     k, chosen = usable_neighbors(len(X)), np.arange(len(X)) if drawn is None else np.sort(drawn)
     trust, kept = np.full((2, len(X)), np.nan)
     lost, false = np.full((2, len(X), k), NO_ROW, dtype=np.int32)
@@ -75,20 +78,43 @@ def measuring(yardstick: Yardstick, places: NDArray, iteration: int) -> Measurin
         trust[rows], kept[rows] = found[:, 0], found[:, 1]
         lost[rows], false[rows] = changed
         yield
-    numbers, n_new = _numbers(yardstick, places)
-    return Truth(iteration, k, trust, kept, lost, false, numbers, n_new)
+    numbers, n_new = _numbers(input_rows, places)
+    return MapQuality(iteration, k, trust, kept, lost, false, numbers, n_new)
 
 
-def _numbers(yardstick: Yardstick, places: NDArray) -> tuple[dict[str, float], int]:
+def sampled(
+    input_rows: InputRows, places: NDArray, iteration: int, number: int, before: MapQuality | None
+) -> MapQuality:
+    """Measure some rows of a map that changes; the others keep what was measured before.
+
+    `places` (n, 2): where the rows stand on the map; `number`: of the sample: each has other rows, until all had their
+    turn. Returns without numbers of the whole map.
+    """
+    X, drawn = input_rows.rows, input_rows.scene.drawn
+    k, looked_at = usable_neighbors(len(X)), np.arange(len(X)) if drawn is None else drawn
+    turns = -(-len(looked_at) // SAMPLE)
+    rows = np.sort(np.random.default_rng(0).permutation(looked_at)[number % turns :: turns])
+    if before is None:
+        trust, kept = np.full((2, len(X)), np.nan)
+        lost, false = np.full((2, len(X), k), NO_ROW, dtype=np.int32)
+    else:
+        trust, kept, lost, false = (each.copy() for each in (before.trust, before.kept, before.lost, before.false))
+    for some, found, changed in row_batches(X, places, n_neighbors=k, rows=rows):
+        trust[rows[some]], kept[rows[some]] = found[:, 0], found[:, 1]
+        lost[rows[some]], false[rows[some]] = changed
+    return MapQuality(iteration, k, trust, kept, lost, false, {}, 0)
+
+
+def _numbers(input_rows: InputRows, places: NDArray) -> tuple[dict[str, float], int]:
     """Return the measures of the test rows, or of all where there are too few, and the number of test rows or 0."""
-    scene, split = yardstick.scene, yardstick.split
+    scene, split = input_rows.scene, input_rows.split
     truth = np.concatenate([split.truth_train, split.y_test])
     asked = scene.is_test if scene.is_test.sum() >= FEWEST else np.ones(len(places), dtype=bool)
     k = usable_neighbors(int(asked.sum()))
     voters = None if asked.all() else (places[~asked], truth[~asked])
     n_voting = np.isfinite(truth).sum() - 1 if voters is None else np.isfinite(voters[1]).sum()
     found = map_quality(
-        yardstick.rows[asked],
+        input_rows.rows[asked],
         places[asked],
         truth[asked] if n_voting >= k else None,
         n_neighbors=k,

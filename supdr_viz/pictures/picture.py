@@ -200,7 +200,7 @@ class Picture:
 
 
 def some_rows(values: NDArray) -> NDArray:
-    """Hide the other ends of most rows' lines where there are many: nobody could follow them all.
+    """Hide the other ends of most rows' lines where there are many: so many cannot be told apart.
 
     `values` (n,) or (n, 2). Returns NaN where hidden.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from supdr_viz.data.sources import SOURCES
@@ -13,17 +12,14 @@ from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.presets.preset import Preset
 from supdr_viz.presets.reading import document
 
-# Where ``python -m supdr_viz.export.thumbnails`` puts a picture of every example whose data are included.
-PICTURES = Path(__file__).parent.parent / "assets" / "gallery"
-
 # Titles of the folds.
-PAPERS, TO_LOAD = "Figures and tables of the papers", "Data to be loaded first"
+PAPERS, TO_LOAD = "Figures and tables of the papers", "Needs a data set you download"
 
 MORE = "More to try"
 
 
 class Story(NamedTuple):
-    """An example as it is told to somebody who has never seen it.
+    """An example as it is described to a first visitor.
 
     `title`, `line`: what it is, and what is to be seen.
     """
@@ -94,5 +90,5 @@ def _card(preset: Preset[Settings], line: str) -> dict[str, str]:
         "title": title_of(preset),
         "line": line,
         "source": source_of(preset),
-        "more": f"{preset.label} {source} {preset.note}",
+        "more": f"{preset.label} {source} {preset.note} {preset.more}",
     }

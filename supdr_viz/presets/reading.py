@@ -14,20 +14,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from supdr.engine.parameters import quoted
-from supdr_viz.experiment.documents import KeyReader, read_toml
+from supdr_viz.experiment.codec import toml_document
 from supdr_viz.experiment.methods import MENU
+from supdr_viz.experiment.reader import Reader
 from supdr_viz.presets.preset import Needs, Preset, Presets
 
 FOLDER = Path(__file__).parent
 
 S = TypeVar("S")
 
-_OWN = frozenset({"name", "label", "note", "needs", "mode", "slow_start", "installed", "missing"})
-
 
 def document(name: str) -> dict[str, Any]:
     """Return a file of this folder, given without its ending."""
-    return read_toml((FOLDER / f"{name}.toml").read_bytes())
+    return toml_document((FOLDER / f"{name}.toml").read_bytes())
 
 
 def read_presets(files: Iterable[str], read: Callable[[dict[str, Any]], S], opening: str) -> Presets[S]:
@@ -55,15 +54,16 @@ def examples(
 
 
 def _example(table: Mapping[str, Any], group: str, read: Callable[[dict[str, Any]], S]) -> Preset[S]:
-    reader = KeyReader(f"{table.get('name')}: ")
-    name, label, note, mode, needs = (reader.text(table, key) for key in ("name", "label", "note", "mode", "needs"))
-    slow_start = reader.whole(table, "slow_start", 0, 1000, default=0)
+    reader = Reader(table, f"{table.get('name')}: ")
+    name, label, note, more, mode, needs = map(reader.text, ("name", "label", "note", "more", "mode", "needs"))
+    look = reader.words("look")
+    slow_start = reader.whole("slow_start", 0, 1000, default=0)
     if needs and needs not in _needed():
-        reader.say(f"there are no data {quoted(needs)} in needs.toml")
+        reader.say(f"there are no data {quoted(needs)} in needs.toml.")
     if reader.problems:
         raise ValueError(" ".join(reader.problems))
     try:
-        settings = read({key: value for key, value in table.items() if key not in _OWN})
+        settings = read({key: value for key, value in reader.entries.items() if key not in ("installed", "missing")})
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
     return Preset(
@@ -75,6 +75,8 @@ def _example(table: Mapping[str, Any], group: str, read: Callable[[dict[str, Any
         _needed()[needs] if needs else None,
         mode,
         slow_start,
+        " ".join(more.split()),
+        **({"look": look} if look else {}),
     )
 
 

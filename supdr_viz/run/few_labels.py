@@ -31,10 +31,10 @@ class FewLabelStudies:
         if mode is None or not mode.is_measured:
             return None
         if mode.name not in self._studies:
-            self._studies[mode.name] = self._begun(mode)
+            self._studies[mode.name] = self._new_study(mode)
         return self._studies[mode.name]
 
-    def _begun(self, mode: Mode) -> Study:
+    def _new_study(self, mode: Mode) -> Study:
         shares, methods = {BARS.name: ((self._share,), (*CORE, *GRAPHS)), SCALE_UP.name: (SHARES, CORE)}[mode.name]
         X = np.concatenate([self._split.X_train, self._split.X_test])
         return Study(X, np.concatenate([self._split.truth_train, self._split.y_test]), shares, methods)

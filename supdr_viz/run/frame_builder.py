@@ -11,16 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
-from supdr.rows.counting import enclosed
+from supdr.rows.counting import points_in_polygon
 from supdr_viz.data.split import Split
+from supdr_viz.pictures.axis_columns import AxisColumns
 from supdr_viz.pictures.density import scene_density
-from supdr_viz.pictures.map_quality import Yardstick
+from supdr_viz.pictures.map_quality import InputRows
 from supdr_viz.pictures.methods import Mode, mode_of
 from supdr_viz.pictures.methods.few_labels_errors import FewLabelErrors
 from supdr_viz.pictures.picture import Picture
-from supdr_viz.pictures.scene import steady_extent
+from supdr_viz.pictures.scene import steady_extent, without_outliers
 from supdr_viz.pictures.surface import LatentPlane, latent_axes, with_latent
-from supdr_viz.pictures.types import Curves, Density, Frame, Scene, Surface, Truth
+from supdr_viz.pictures.types import Curves, Density, Frame, MapQuality, Scene, Surface
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class FrameBuilder:
 
     plane: the latent plane on display.
     surface: the latest one of this run, for pictures of predictions.
-    yardstick: says which rows are near.
+    input_rows: says which rows are near.
     truth: the latest one of this run.
     """
 
@@ -62,11 +63,12 @@ class FrameBuilder:
         self.scene, self.split = scene, split
         self.plane: LatentPlane | None = None
         self.surface: Surface | None = None
-        self.yardstick = Yardstick(scene, split)
-        self.truth: Truth | None = None
+        self.input_rows = InputRows(scene, split)
+        self.truth: MapQuality | None = None
         n_train = scene.n_train
         some = scene.drawn if split.whole is None else None
         self._drawn = None if some is None else np.sort(some)
+        self._columns = AxisColumns((split.X_train, split.X_test), scene.feature_names, self._drawn)
         self._drawn_train = None if self._drawn is None else self._drawn[self._drawn < n_train]
         self._drawn_test = None if self._drawn is None else self._drawn[self._drawn >= n_train] - n_train
         self._everyone: Callable[[], NDArray] | None = None
@@ -140,9 +142,10 @@ class FrameBuilder:
             numbers=numbers,
             picture=self._picture,
             truth=self.truth if options.truth else None,
+            axis_words=self._columns.words(latent) if embedding.shape[1] > 1 else ("", ""),
         )
 
-    def glimpsed(self, fitted: Any) -> Surface | None:
+    def incomplete_surface(self, fitted: Any) -> Surface | None:
         """Return the latest surface with the latent boundary of a step that is not complete; None: there is none.
 
         `fitted`: as of what is known of the step; its calibrated head is not.
@@ -190,7 +193,7 @@ class FrameBuilder:
         whole, latent = self.split.whole, view == "latent"
         if whole is None:
             points = self.latent if latent else self.scene.position
-            return None if points is None else int(enclosed(points, corners).sum())
+            return None if points is None else int(points_in_polygon(points, corners).sum())
         from supdr_viz.pictures.all_rows import count_within, latent_grid, scene_grid
 
         if fitted is None or self.plane is None or self.places is None:
@@ -208,7 +211,7 @@ class FrameBuilder:
             return None
         assert self.plane is not None
         previous = self._picture if self._picture is not None and self._picture.mode == mode.name else None
-        offered = {**recorded, "yardstick": self.yardstick, "split": self.split, "surface": self.surface}
+        offered = {**recorded, "input_rows": self.input_rows, "split": self.split, "surface": self.surface}
         needed = {need: self.places if need == "places" else offered[need] for need in mode.needs}
         return mode.build(fitted, self.scene, self.plane, snapshot, previous, **needed)
 
@@ -219,7 +222,7 @@ class FrameBuilder:
         plane = LatentPlane(*latent_axes(some, axes, previous.axes if previous else None), head=head)
         rows = np.concatenate([some, test if self._drawn_test is None else test[self._drawn_test]])
         points = plane.place(rows)
-        plane.extent = steady_extent(points, previous.extent if previous else None)
+        plane.extent = steady_extent(without_outliers(points), previous.extent if previous else None)
         self.plane = plane
         self._places = plane.project(rows) if drawn is None else None
         self._latent = points if drawn is None else None
@@ -270,8 +273,8 @@ def _latent_caption(options: DisplayOptions, n_components: int, embedding: str) 
     if n_components == 1:
         return "1-D, jittered"
     if n_components == 2:
-        return "saw no labels" if options.latent == "transform" else embedding
+        return "placed without labels" if options.latent == "transform" else embedding
     if options.latent_axes is not None and max(options.latent_axes) < n_components:
         first, second = options.latent_axes
         return f"z{first + 1}, z{second + 1} of {n_components}"
-    return f"plane of {n_components}-D"
+    return f"2 of {n_components} dimensions"

@@ -22,7 +22,7 @@ FRAME_INTERVAL = 0.09
 CURVES_INTERVAL = 0.1
 
 # Shortest time between two frames within a pass over rows on disk.
-GLIMPSE_INTERVAL = 0.2
+INCOMPLETE_INTERVAL = 0.2
 
 
 class FrameJob:
@@ -38,28 +38,28 @@ class FrameJob:
         self.frame: Frame | None = None
         self.hurried = False
         self.framed: tuple[int, int] | None = None
-        self._wanted, self._hurry = True, False
+        self._page_waits, self._hurry = True, False
         self._next = self._next_curves = 0.0
         self._curves: tuple[Curves, Curves] | None = None
 
     def want(self) -> None:
         """Ask for the next frame: the page has drawn the last one."""
-        self._wanted = True
+        self._page_waits = True
 
     def hurry(self) -> None:
         """Make the next frame neither wait for its turn nor for the page to have drawn the one before."""
-        self._wanted = self._hurry = True
+        self._page_waits = self._hurry = True
         self._next = 0.0
 
     def due(self, now: float, snapshot: Snapshot, at_rest: bool) -> float | None:
         """See `Job.due`."""
-        return self._next - now if self._wanted and self._display.stale else None
+        return self._next - now if self._page_waits and self._display.stale else None
 
     def work(self, request: Request) -> bool:
         """See `Job.work`."""
         display, snapshot, now = self._display, request.snapshot, self._display.clock()
         with display.lock:
-            if not (request.current() and self._wanted and display.stale and now >= self._next):
+            if not (request.current() and self._page_waits and display.stale and now >= self._next):
                 return False
             hurried = self.begin()
             display.stale = False
@@ -89,11 +89,11 @@ class FrameJob:
 
     def may_begin(self, earliest: float) -> bool:
         """Whether the page waits for a frame, and one may be made from the time `earliest` on."""
-        return self._wanted and (self._hurry or self._display.clock() >= earliest)
+        return self._page_waits and (self._hurry or self._display.clock() >= earliest)
 
     def begin(self) -> bool:
         """Note that the frame that the page waits for is being made; return whether it is a hurried one."""
-        hurried, self._wanted, self._hurry = self._hurry, False, False
+        hurried, self._page_waits, self._hurry = self._hurry, False, False
         return hurried
 
     def put(self, frame: Frame, hurried: bool) -> None:
@@ -102,7 +102,7 @@ class FrameJob:
 
     def give_up(self, hurried: bool) -> None:
         """Note that the frame that was begun was not made."""
-        self._wanted, self._hurry = True, self._hurry or hurried
+        self._page_waits, self._hurry = True, self._hurry or hurried
 
     def _put_back(self, hurried: bool) -> bool:
         self.give_up(hurried)
@@ -127,7 +127,7 @@ class FrameJob:
         }
 
 
-class GlimpseJob:
+class IncompleteStepJob:
     """Makes frames of a step over partitions while it is under way."""
 
     def __init__(self, display: Display, frames: FrameJob, surfaces: SurfaceJob) -> None:
@@ -150,15 +150,15 @@ class GlimpseJob:
         fitted = estimator.at(incomplete) if alone else fitted_at(estimator, incomplete, builder.split)
         within = "the sample alone" if alone else f"within pass {incomplete.iteration + 1}"
         frame = builder.build(fitted, incomplete, options, live=True, incomplete=within, **recorded)
-        surface = builder.glimpsed(fitted) if self._surfaces.has_turn(now) else None
+        surface = builder.incomplete_surface(fitted) if self._surfaces.has_turn(now) else None
         with display.lock:
             if not current():
                 self._frames.give_up(hurried)
                 return False
             self._frames.put(frame, hurried)
             if surface is not None:
-                self._surfaces.put_glimpse(surface)
-            self._next = display.clock() + GLIMPSE_INTERVAL
+                self._surfaces.put_incomplete(surface)
+            self._next = display.clock() + INCOMPLETE_INTERVAL
         return True
 
     def _recorded(self, last: Snapshot | None) -> dict[str, Any]:

@@ -139,7 +139,7 @@ class SnapshotRing:
 
     def __init__(self, max_items: int = MAX_SNAPSHOTS, max_bytes: int = MAX_SNAPSHOT_BYTES) -> None:
         self.max_items, self.max_bytes = max_items, max_bytes
-        self._kept: list[Snapshot] = []
+        self._sample: list[Snapshot] = []
         self._stride = 1
         self.newest: Snapshot | None = None
         _RINGS.add(self)
@@ -147,16 +147,16 @@ class SnapshotRing:
     def append(self, snapshot: Snapshot) -> None:
         """Keep `snapshot` as the newest."""
         self.newest = snapshot
-        if self._kept and self._kept[-1].iteration >= snapshot.iteration:
-            self._kept = [kept for kept in self._kept if kept.iteration < snapshot.iteration]
-        if self._kept and not self.keeps(snapshot):
+        if self._sample and self._sample[-1].iteration >= snapshot.iteration:
+            self._sample = [kept for kept in self._sample if kept.iteration < snapshot.iteration]
+        if self._sample and not self.keeps(snapshot):
             return
-        self._kept.append(snapshot)
+        self._sample.append(snapshot)
         room = min(self.max_bytes, 1_000_000 * most("history-mb") // len(_RINGS))
         allowed = max(2, min(self.max_items, room // max(1, state_bytes(snapshot.state))))
-        while len(self._kept) > allowed:
+        while len(self._sample) > allowed:
             self._stride *= 2
-            self._kept = [s for i, s in enumerate(self._kept) if i == 0 or s.iteration % self._stride == 0]
+            self._sample = [s for i, s in enumerate(self._sample) if i == 0 or s.iteration % self._stride == 0]
 
     def keeps(self, snapshot: Snapshot) -> bool:
         """Whether a snapshot is kept when another one becomes the newest."""
@@ -165,18 +165,18 @@ class SnapshotRing:
     def nearest(self, iteration: int) -> Snapshot | None:
         """Return the recorded snapshot closest to `iteration`."""
         # One reading of the list: the worker replaces it, never changes it under a reader.
-        candidates = [*self._kept, *([self.newest] if self.newest else [])]
+        candidates = [*self._sample, *([self.newest] if self.newest else [])]
         return min(candidates, key=lambda s: abs(s.iteration - iteration), default=None)
 
     def truncate(self, snapshot: Snapshot) -> None:
         """Forget everything after `snapshot`, which becomes the newest."""
-        self._kept = [kept for kept in self._kept if kept.iteration <= snapshot.iteration]
+        self._sample = [kept for kept in self._sample if kept.iteration <= snapshot.iteration]
         self.newest = snapshot
 
     @property
     def snapshots(self) -> list[Snapshot]:
         """Recorded snapshots in order, the newest last."""
-        kept = list(self._kept)
+        kept = list(self._sample)
         if self.newest is not None and (not kept or kept[-1].iteration != self.newest.iteration):
             kept.append(self.newest)
         return kept
@@ -184,7 +184,7 @@ class SnapshotRing:
     @property
     def iterations(self) -> list[int]:
         """Recorded iterations in order."""
-        recorded = [kept.iteration for kept in self._kept]
+        recorded = [kept.iteration for kept in self._sample]
         if self.newest and (not recorded or recorded[-1] != self.newest.iteration):
             recorded.append(self.newest.iteration)
         return recorded

@@ -10,7 +10,7 @@ from supdr.engine.iterate import Snapshot
 from supdr_viz.pictures.types import Frame, Surface
 from supdr_viz.run.few_labels import FewLabelStudies
 from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
-from supdr_viz.run.frame_job import FrameJob, GlimpseJob
+from supdr_viz.run.frame_job import FrameJob, IncompleteStepJob
 from supdr_viz.run.paint_job import Display, Job, Request
 from supdr_viz.run.recording import Recording
 from supdr_viz.run.rest_jobs import QualityJob, RefineJob, StudyJob
@@ -39,7 +39,7 @@ class Painter:
         study = StudyJob(display, self.studies)
         self._frames = FrameJob(display, study)
         self._surfaces = SurfaceJob(display, lambda: self._frames.framed)
-        self._glimpses = GlimpseJob(display, self._frames, self._surfaces)
+        self._incomplete = IncompleteStepJob(display, self._frames, self._surfaces)
         self._jobs: tuple[Job, ...] = (self._frames, self._surfaces, study, QualityJob(display), RefineJob(display))
 
     # --- what the page and the player say ------------------------------------------------------------------------
@@ -123,6 +123,8 @@ class Painter:
             if due is not None and due <= 0 and job.work(request):
                 tell()
 
-    def glimpse(self, incomplete: Snapshot, last: Snapshot | None, estimator: Any, current: Callable[[], bool]) -> bool:
-        """Make a frame of a step that is under way, see `GlimpseJob.work`."""
-        return self._glimpses.work(incomplete, last, estimator, current)
+    def paint_incomplete(
+        self, incomplete: Snapshot, last: Snapshot | None, estimator: Any, current: Callable[[], bool]
+    ) -> bool:
+        """Make a frame of a step that is under way, see `IncompleteStepJob.work`."""
+        return self._incomplete.work(incomplete, last, estimator, current)

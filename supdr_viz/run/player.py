@@ -57,7 +57,7 @@ class Player:
     def load(self, estimator: Any, split: Split, scene: Scene) -> None:
         """Prepare a new run; it waits at its starting point.
 
-        `estimator`: not shared with anybody else.
+        `estimator`: not shared.
         """
         with self._command() as state:
             if self._closed:
@@ -174,7 +174,7 @@ class Player:
                 state.painter.want()
 
     def suspend(self, suspended: bool) -> None:
-        """Hold the run while nobody can see it (hidden tab), and let it go on."""
+        """Pause the run while its tab is hidden, and let it go on."""
         if suspended != self._reel.machine.suspended:
             with self._command() as state:
                 state.become(state.machine.suspend(suspended))
@@ -237,7 +237,7 @@ class Player:
 
     @property
     def untaken(self) -> bool:
-        """Whether a frame or a surface was made that nobody has taken yet."""
+        """Whether a frame or a surface was made that the page has not taken yet."""
         painter = self._reel.painter
         return painter is not None and painter.untaken
 

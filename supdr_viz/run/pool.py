@@ -24,8 +24,9 @@ from supdr_viz.data.quotas import most
 # Seconds of work per turn. Shorter wastes time on turns, longer makes other sessions wait.
 SLICE = 0.012
 
-# Seconds after which who holds Python's lock gives it up to one who waits. A run needs the lock for moments, many times
-# a step; while a page is built each of them would wait for Python's own 5 ms, and runs of others all but stand still.
+# Time (s) after which a thread that holds Python's lock gives it up to one that waits. A run needs the lock for
+# moments, many times a step; while a page is built each of them would wait for Python's own 5 ms, and runs of others
+# all but stand still.
 GIVES_WAY = 0.001
 
 # For each thread, how many others may work while threads wait for a cluster, a process, a long call of a library.
@@ -199,7 +200,7 @@ class Pool:
 
 
 class ManualPool(Pool):
-    """A pool without threads: whoever holds it lets the jobs take their turns.
+    """A pool without threads: its owner lets the jobs take their turns.
 
     `clock`: see `Pool`.
     """

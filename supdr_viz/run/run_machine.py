@@ -26,7 +26,7 @@ EMPTY = Status(Phase.empty)
 class Iterates(enum.Enum):
     """Whether the method's next iterate can be asked for."""
 
-    closed = "nobody has asked"
+    closed = "not requested"
     wanted = "to be opened at the newest iterate"
     opening = "being opened"
     open = "the next one is a step away"
@@ -45,7 +45,7 @@ class RunMachine:
     shown: the iteration on display, None for the newest.
     speed: one of "slow", "normal", "fast".
     slow_start: so many first steps are taken at no more than `SLOW_START` a second.
-    suspended: whether nobody can see the run.
+    suspended: whether the page is hidden.
     """
 
     status: Status = EMPTY
@@ -86,13 +86,15 @@ class RunMachine:
     def run(self, until: int | None = None, hurry_to: int = 0) -> RunMachine:
         """Go on by itself from the newest iterate."""
         return replace(
-            self._asked(Phase.running), running=True, until=until, hurry_to=hurry_to, next_step=0.0, shown=None
+            self._with_phase(Phase.running), running=True, until=until, hurry_to=hurry_to, next_step=0.0, shown=None
         )
 
     def step(self) -> RunMachine:
         """Take one step more, and no others."""
         steps = self.single_steps + 1
-        return replace(self._asked(Phase.paused), running=False, single_steps=steps, until=None, hurry_to=0, shown=None)
+        return replace(
+            self._with_phase(Phase.paused), running=False, single_steps=steps, until=None, hurry_to=0, shown=None
+        )
 
     def pause(self) -> RunMachine:
         """Take no step more."""
@@ -112,10 +114,10 @@ class RunMachine:
         return replace(self, slow_start=steps)
 
     def suspend(self, suspended: bool) -> RunMachine:
-        """Wait while nobody can see the run."""
+        """Wait while the page is hidden."""
         return replace(self, suspended=suspended)
 
-    def _asked(self, phase: Phase) -> RunMachine:
+    def _with_phase(self, phase: Phase) -> RunMachine:
         iterates = Iterates.wanted if self.iterates is Iterates.closed else self.iterates
         status = self.status if self.status.phase is Phase.preparing else Status(phase)
         return replace(self, iterates=iterates, status=status)
@@ -123,7 +125,7 @@ class RunMachine:
     # --- what has happened ----------------------------------------------------------------------------------------
 
     def opening(self) -> RunMachine:
-        """Note that somebody opens the iterates."""
+        """Note that a worker opens the iterates."""
         return replace(self, iterates=Iterates.opening)
 
     def opened(self, stop: Stop | None = None) -> RunMachine:
@@ -149,10 +151,6 @@ class RunMachine:
         if stop is not None:
             return machine.ended(stop)
         return machine.pause() if self.until is not None and iteration >= self.until else machine
-
-    def goes_on_at_once(self, iteration: int, stop: Stop | None = None) -> bool:
-        """Whether the step after this iteration waits for nothing, so that none need look in between."""
-        return stop is None and iteration < self.at_once_until(iteration)
 
     def at_once_until(self, iteration: int) -> float:
         """Return the iteration up to which each step after this one follows the one before at once."""

@@ -1,4 +1,4 @@
-"""One run with its data: what the player, who commands, and the worker, who obeys, have in common."""
+"""One run with its data: what the player, which commands, and the worker, which obeys, share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from supdr_viz.run.run_machine import Iterates, RunMachine
 class RunState:
     """A run: where it stands, what it runs on, what it has recorded.
 
-    lock: to be held by whoever changes anything.
+    lock: held during every change.
     painter: None where nothing is loaded.
     iterates: at hand while the course says that they are open.
     progress: how far the work on rows in partitions is; empty while there is none.

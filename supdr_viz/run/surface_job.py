@@ -44,7 +44,7 @@ class SurfaceJob:
         """Whether enough time has passed since the last one."""
         return now >= self._next
 
-    def put_glimpse(self, surface: Surface) -> None:
+    def put_incomplete(self, surface: Surface) -> None:
         """Offer a surface of a step that is under way."""
         self.surface, self._next = surface, self._display.clock() + SURFACE_INTERVAL[0]
 

@@ -18,9 +18,9 @@ def least_certain_rows(fitted: Any, split: Split, shown: NDArray | None = None) 
 
     Rows without a label come alone where there are any; else those with one: their labels may be wrong.
 
-    `fitted`: fitted to `split`; `shown`: the rows that are drawn, training rows first: of others nobody could tell
-    where they are. Returns `places` (k,): of training rows; of very many, an even choice; `likely` (k, 2): codes of the
-    best class and of the second.
+    `fitted`: fitted to `split`; `shown`: the rows that are drawn, training rows first: others have no
+    place on display. Returns `places` (k,): of training rows; of very many, an even choice; `likely` (k, 2): codes of
+    the best class and of the second.
     """
     known = np.arange(len(split.y_train)) if shown is None else np.sort(shown[shown < len(split.y_train)])
     unlabelled = known[np.isnan(split.y_train[known])]

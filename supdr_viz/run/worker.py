@@ -36,7 +36,7 @@ class Pace(Protocol):
 class Worker:
     """A job of the pool, see `supdr_viz.run.pool.Job`.
 
-    What it has made is dropped if the course has got another version meanwhile: nobody wants it any more.
+    What it has made is dropped if the state machine has another version meanwhile: it is out of date.
 
     `notify`: called whenever there is something new to show; `clock`: returns the time in seconds; `pace`: instead of
     the run's own speed.
@@ -46,7 +46,7 @@ class Worker:
         self, state: RunState, notify: Callable[[], None], clock: Callable[[], float], pace: Pace | None = None
     ) -> None:
         self._reel, self._notify, self._clock, self._pace = state, notify, clock, pace
-        self._step_began = self._told_at = 0.0
+        self._step_began = self._reported_at = 0.0
 
     def due(self, now: float) -> float | None:
         """See `Job.due`."""
@@ -71,7 +71,7 @@ class Worker:
         try:
             if opens:
                 self._open(version)
-                deadline = 0.0  # whoever has changed something waits for the first frame, not for the most steps
+                deadline = 0.0  # after a change the visitor waits for the first frame, not for the most steps
             while self._may_step(version):
                 self._steps(version, deadline)
                 if self._clock() >= deadline:
@@ -157,17 +157,17 @@ class Worker:
     ) -> Snapshot | None:
         """Take a step over partitions, and tell the page how far it is."""
         last = last or self._reel.newest
-        with self._told(f"pass {1 if last is None else last.iteration + 1}", version, estimator):
+        with self._reporting(f"pass {1 if last is None else last.iteration + 1}", version, estimator):
             return next(iterates, None)
 
     def _followed(self, split: Split | None, what: str, version: int, estimator: Any) -> AbstractContextManager[None]:
         """Follow the work on partitions; in memory there is nothing to follow, and steps are short."""
         if split is None or split.whole is None:
             return NOTHING_TO_FOLLOW
-        return self._told(what, version, estimator)
+        return self._reporting(what, version, estimator)
 
     @contextmanager
-    def _told(self, what: str, version: int, estimator: Any) -> Iterator[None]:
+    def _reporting(self, what: str, version: int, estimator: Any) -> Iterator[None]:
         """Tell the page how far the work on partitions is, show what it knows so far, and break it off if it may."""
         rounds, before = 1, 0
 
@@ -175,13 +175,13 @@ class Worker:
             nonlocal rounds, before
             rounds, before = rounds + (done < before), done
             now = self._clock()
-            if now - self._told_at >= TELL_INTERVAL:
-                self._told_at = now
+            if now - self._reported_at >= TELL_INTERVAL:
+                self._reported_at = now
                 self._reel.progress = f"{what}: {done} of {count} partitions, round {rounds}"
                 self._notify()
 
         try:
-            look = partial(self._glimpse, estimator=estimator, version=version)
+            look = partial(self._paint_incomplete, estimator=estimator, version=version)
             with run_context(report_progress=tell, observe=look, stop_requested=lambda: self._breaks_off(version)):
                 yield
         finally:
@@ -199,9 +199,9 @@ class Worker:
         except ValueError:  # too few rows of a class, for one
             return
         if first is not None:
-            self._glimpse(first, estimator=alone, version=version)
+            self._paint_incomplete(first, estimator=alone, version=version)
 
-    def _glimpse(self, incomplete: Snapshot, *, estimator: Any, version: int) -> None:
+    def _paint_incomplete(self, incomplete: Snapshot, *, estimator: Any, version: int) -> None:
         """Show what is known of a step that is under way, unless an earlier iteration is on display."""
         state = self._reel
         with state.lock:
@@ -209,7 +209,7 @@ class Worker:
         if painter is None or shown is not None:
             return
         with run_context(observe=None):  # the picture of a partial state may need rows, and shows no partial states
-            made = painter.glimpse(incomplete, last, estimator, lambda: version == state.machine.version)
+            made = painter.paint_incomplete(incomplete, last, estimator, lambda: version == state.machine.version)
         if made:
             self._notify()
 
@@ -229,7 +229,7 @@ class Worker:
             return not current() or (at_rest and state.machine.steps_wanted)
 
         try:
-            # Counting all rows of a cluster takes a while: who has changed something does not wait for it.
+            # Counting all rows of a cluster takes a while: after a change the visitor does not wait for it.
             with run_context(stop_requested=gives_way) if elsewhere else nullcontext():
                 painter.paint(
                     snapshot,

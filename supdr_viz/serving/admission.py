@@ -1,8 +1,8 @@
-"""The door of the server: pages are built one after the other, and whoever comes meanwhile is told how many are before.
+"""Admission: pages are built one after the other; other visitors see how many are before them.
 
 A page costs a fraction of a second of the one thread that serves all.  If a class opens the link at once, those who
-must wait get a small page that asks for its turn and then loads the real one.  Nobody who waits, or who is refused, has
-a session.
+must wait get a small page that asks for its turn and then loads the real one.  A visitor who waits, or is
+refused, has no session.
 """
 
 from __future__ import annotations
@@ -35,15 +35,18 @@ TURN = "turn"
 # Seconds for which a page is kept for a browser that has not connected yet: it may be slow, or load much.
 COMES_WITHIN = 60.0
 
-# Pages that are kept so; of more, those that were built first end as soon as any that nobody looks at.
+# Pages that are kept so; of more, the oldest end as soon as any page that is not on display.
 MOST_KEPT = 64
 
-# Arguments, the first a header, too, by which the kit lets an address name a session. Who follows such a link would
-# share the page of whoever made it, who then sees what is done and loaded there.
+# Arguments, the first a header, too, by which the kit lets an address name a session. A visitor who follows such a
+# link would share the page of its author, who then sees what is done and loaded there.
 OF_A_SESSION = ("bokeh-session-id", "bokeh-token")
 
-# Seconds after which somebody who was refused may try again.
+# Time (s) after which a refused visitor may try again.
 RETRY = 30
+
+# Status of an answer about an address at which there is nothing.
+NOT_THERE = 404
 
 
 class Admission(Handler):
@@ -56,7 +59,7 @@ class Admission(Handler):
         super().__init__()
         self._queue, self._refuse = queue, refuse
         self._let_in: WeakSet[HTTPServerRequest] = WeakSet()
-        self._kept: list[list[Callable[[], None]]] = []
+        self._unvisited: list[list[Callable[[], None]]] = []
 
     def modify_document(self, doc: Document) -> None:
         """Leave the page as it is."""
@@ -90,7 +93,7 @@ class Admission(Handler):
         return caller
 
     async def on_session_created(self, session_context: SessionContext) -> None:
-        """Let the page of somebody who was let in be built, once the others are told that they must wait.
+        """Let the page of an admitted visitor be built, once the others are told that they must wait.
 
         `session_context`: of a page that comes next, or of one that a browser brings back.
         """
@@ -112,8 +115,8 @@ class Admission(Handler):
         came = functools.partial(_let_go, kept)
         session.document.on_event(DocumentReady, came)
         asyncio.get_running_loop().call_later(COMES_WITHIN, came, None)
-        self._kept = [*filter(None, self._kept), kept]
-        for first in self._kept[:-MOST_KEPT]:
+        self._unvisited = [*filter(None, self._unvisited), kept]
+        for first in self._unvisited[:-MOST_KEPT]:
             _let_go(first, None)
 
 
@@ -124,7 +127,7 @@ def _let_go(kept: list[Callable[[], None]], _event: Any) -> None:
 
 
 class Turn(RequestHandler):
-    """Says how many are before somebody, as a page that waits asks."""
+    """Tells a waiting page how many visitors are before it."""
 
     @classmethod
     def route(cls, queue: WaitingRoom) -> tuple[str, type[Turn], dict[str, Any]]:
@@ -136,13 +139,13 @@ class Turn(RequestHandler):
         self._queue = queue
 
     def get(self) -> None:
-        """Answer in JSON; a place that nobody knows any more is one to come in with and get another."""
+        """Answer in JSON; a visitor with an unknown place comes in and gets another."""
         self.set_header("Cache-Control", "no-store")
         self.finish({"before": self._queue.before(self.get_query_argument("of", "")) or 0})
 
 
 class Ended(RequestHandler):
-    """Says to somebody whose page was open for very long that it was closed, and leads back to it."""
+    """Tells a visitor that a page was closed after very long, with a link that opens it again."""
 
     @classmethod
     def route(cls, pages: Container[str], hours: int) -> tuple[str, type[Ended], dict[str, Any]]:
@@ -173,8 +176,8 @@ class Refusal(OutputTransform):
 
     said: Mapping[int, str] = MappingProxyType({})
 
-    def __init__(self, _request: HTTPServerRequest) -> None:
-        pass
+    def __init__(self, request: HTTPServerRequest) -> None:
+        self._path = request.path
 
     @classmethod
     def saying(cls, said: Mapping[int, str]) -> type[Refusal]:
@@ -190,11 +193,14 @@ class Refusal(OutputTransform):
             headers["Content-Type"] = "text/html; charset=utf-8"
             headers["Content-Length"] = str(len(chunk))
             headers["Retry-After"] = str(RETRY)
+        elif status_code == NOT_THERE and headers.get("Content-Type", "").startswith("text/html"):
+            chunk = missing_page(self._path).encode()
+            headers["Content-Length"] = str(len(chunk))
         return status_code, headers, chunk
 
 
 def waiting_page(again: str, turn: str, before: int) -> str:
-    """Return the page of somebody who waits.
+    """Return the page of a waiting visitor.
 
     `again`: address with which to come in, relative to this one's folder; `turn`: place in the queue; `before`: how
     many are before.
@@ -204,8 +210,17 @@ def waiting_page(again: str, turn: str, before: int) -> str:
     )
 
 
+def missing_page(path: str) -> str:
+    """Return the page of somebody whose address leads nowhere.
+
+    `path`: of the address, below which the pages are as many folders up as it has.
+    """
+    home = "../" * (path.count("/") - 1) or "./"
+    return _template("missing.html").substitute(style=_style(), home=escape(home))
+
+
 def refusal_page(said: str) -> str:
-    """Return the page of somebody for whom there is no room."""
+    """Return the page of a visitor for whom there is no room."""
     return _template("refused.html").substitute(style=_style(), said=escape(said))
 
 

@@ -29,7 +29,7 @@ APP_PACKAGES = (
 def require_app(purpose: str) -> None:
     """Look whether everything that the app needs is installed, without importing it.
 
-    `purpose`: who asks, as the subject of a sentence. Raises PackageMissing if something is missing; the message says
+    `purpose`: subject of the sentence. Raises PackageMissing if something is missing; the message says
     what to install.
     """
     require(purpose, *APP_PACKAGES, extra="app")

@@ -22,7 +22,7 @@ ANSWERS = logging.getLogger("supdr_viz.answers")
 DEEPEST = 12
 
 
-# Lines from one place of the code; more are counted only, so that nobody who knocks often fills the disk.
+# LineFormatter from one place of the code; more are counted only, so that frequent requests do not fill the disk.
 SAME_A_MINUTE = 20
 
 
@@ -52,7 +52,7 @@ class Sparing(logging.Filter):
         return count < SAME_A_MINUTE
 
 
-class Lines(logging.Formatter):
+class LineFormatter(logging.Formatter):
     """Writes a record as a line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -68,7 +68,7 @@ class Lines(logging.Formatter):
             line["where"] = f"{record.module}:{record.lineno}"
         line |= getattr(record, "facts", {})
         if record.exc_info and record.exc_info[0] is not None:
-            line["error"] = record.exc_info[0].__name__  # its text may quote what somebody typed
+            line["error"] = record.exc_info[0].__name__  # its text may quote a visitor's input
             frames = traceback.extract_tb(record.exc_info[2])[-DEEPEST:]
             line["at"] = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.name}" for frame in frames]
         return json.dumps(line)
@@ -80,7 +80,7 @@ def log_json(stream: TextIO | None = None) -> None:
     `stream`: default: standard error.
     """
     handler = logging.StreamHandler(sys.stderr if stream is None else stream)
-    handler.setFormatter(Lines())
+    handler.setFormatter(LineFormatter())
     handler.addFilter(lambda record: record.levelno >= logging.WARNING or record.name == ANSWERS.name)
     handler.addFilter(Sparing())
     logging.root.handlers[:] = [handler]

@@ -16,7 +16,7 @@ import time
 # for again.
 EVERY = 30.0
 
-# Seconds of the processor that a server uses meanwhile if nobody does anything: then there is nothing to give back.
+# Seconds of the processor that a server uses meanwhile if no visitor does anything: then there is nothing to give back.
 IDLE = 0.3
 
 

@@ -186,7 +186,7 @@ class Relay:
         return None
 
     async def _health(self) -> dict[str, object]:
-        """Add up what the workers say of themselves; whoever asks meanwhile hears the same."""
+        """Add up what the workers say of themselves; requests meanwhile get the same."""
         if self._asking is None or self._asking.done():
             self._asking = asyncio.create_task(self._added_up())
         return await asyncio.shield(self._asking)
@@ -256,7 +256,7 @@ async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
         while piece := await reader.read(PIECE):
             writer.write(piece)
             async with asyncio.timeout(TAKEN_WITHIN):
-                await writer.drain()  # who reads slowly is not read for
+                await writer.drain()  # a slow reader slows the sender down
         writer.write_eof()
     except OSError:
         writer.transport.abort()  # the reader is gone, or the writer was, or takes nothing

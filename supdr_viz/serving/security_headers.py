@@ -53,7 +53,7 @@ class Headers(OutputTransform):
 
 
 def policy(host: str, embedders: Sequence[str] = ()) -> str:
-    """Return the content security policy: everything from this server, and talk to nobody else.
+    """Return the content security policy: everything from this server, and no connection to any other.
 
     The kit's pages hold scripts of their own, make modules from text and compile templates: without that they stay
     empty.
@@ -97,7 +97,7 @@ class Visitors:
     def refuse(self, caller: str) -> int:
         """Return the status with which a visitor is refused another page; 0 if there is room.
 
-        `caller`: empty: nobody knows who, and only all pages together are counted.
+        `caller`: empty: unknown, and only all pages together are counted.
         """
         if self._most and self.open >= self._most:
             return 503
@@ -105,7 +105,7 @@ class Visitors:
 
     @property
     def refusals(self) -> dict[int, str]:
-        """What whoever finds no room is told: status -> sentence."""
+        """What a refused visitor is told: status -> sentence."""
         return {
             503: f"This server shows {_pages(self._most)} at a time, and no more are free. Please try again later.",
             429: f"On this server a visitor may have {_pages(self._each)} open. Please close one first.",
@@ -122,7 +122,7 @@ class Visitors:
                 return _knocking()
             caller = current_visitor()
             if refused := self.refuse(caller):
-                return _said(self.refusals[refused])
+                return _alert(self.refusals[refused])
             self._open[caller] += 1
             pn.state.on_session_destroyed(functools.partial(self._left, caller))
             pn.state.onload(self._on_arrival)
@@ -145,16 +145,16 @@ def _knocking() -> Any:
     document = pn.state.curdoc
     assert document is not None
     document.js_on_event(DocumentReady, CustomJS(code="location.reload()"))
-    return _said("This page comes back in a moment.")
+    return _alert("This page comes back in a moment.")
 
 
-def _said(said: str) -> Any:
-    text = f'<p role="alert" style="font: 18px/1.5 sans-serif; max-width: 34em; margin: 4em auto">{escape(said)}</p>'
+def _alert(text: str) -> Any:
+    text = f'<p role="alert" style="font: 18px/1.5 sans-serif; max-width: 34em; margin: 4em auto">{escape(text)}</p>'
     return pn.pane.HTML(text, sizing_mode="stretch_width")
 
 
 class Health(RequestHandler):
-    """Answers how the server is: for whoever watches over it, without a word about its visitors."""
+    """Answers how the server is: for its operator, without a word about its visitors."""
 
     @classmethod
     def route(cls, counts: Mapping[str, Callable[[], int]]) -> tuple[str, type[Health], dict[str, Any]]:

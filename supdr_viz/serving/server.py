@@ -46,7 +46,7 @@ SERVER_OPTIONS: dict[str, Any] = {
     "websocket_max_message_size": 20 * 1024 * 1024,
     # A page in the making says most things many times over.
     "websocket_compression_level": 1,
-    # Nothing but a login is posted, and nobody needs minutes to say what they ask for.
+    # Nothing but a login is posted, and no request needs minutes to arrive.
     "http_server_kwargs": {"max_body_size": 2**20, "body_timeout": 30, "idle_connection_timeout": 120},
     # A page holds a token that its scripts can read: the cookie of the login is no part of it.
     "include_cookies": [],
@@ -79,7 +79,7 @@ class Site:
 
 
 def _get_ready(loop: IOLoop, site: Site, visitors: Visitors, names: Sequence[str]) -> None:
-    """Do ahead, bit by bit, what first visitors would wait for: import pages, and build one if nobody is there yet."""
+    """Do ahead what first visitors would wait for: import pages, and build one if there is no visitor yet."""
     if names:
         site.load(names[0])
         loop.call_later(BETWEEN, _get_ready, loop, site, visitors, names[1:])
@@ -88,7 +88,7 @@ def _get_ready(loop: IOLoop, site: Site, visitors: Visitors, names: Sequence[str
 
 
 def _build_unseen(site: Site) -> None:
-    """Build the first page for nobody, so that its first visitor does not wait for what only building it imports.
+    """Build a first page without a visitor, so that its first visitor does not wait for what only building it imports.
 
     None is kept ready for visitors: of the .30 s that opening one costs, .17 s are spent on making it, in a class of
     fifty half a second of half a minute for three of them; and the kit hands over no document that was made before.
@@ -99,11 +99,11 @@ def _build_unseen(site: Site) -> None:
     from panel.io.state import set_curdoc
 
     document = Document()
-    nobody = BokehSessionContext(ID("nobody"), cast(Any, None), document)
+    no_visitor = BokehSessionContext(ID("nobody"), cast(Any, None), document)
     with set_curdoc(document):
         site.build(site.first)
         for callback in document.session_destroyed_callbacks:
-            callback(nobody)
+            callback(no_visitor)
 
 
 def origins(address: str, port: int, others: list[str]) -> list[str]:
@@ -118,7 +118,7 @@ def origins(address: str, port: int, others: list[str]) -> list[str]:
 
 
 def address_of(address: str, port: int, page: str) -> str:
-    """Return where a page is, as somebody on this machine reaches it.
+    """Return where a page is, as a browser on this machine reaches it.
 
     `address`: on which the server listens; `page`: the page's name.
     """
@@ -258,7 +258,7 @@ def _server(
     from supdr_viz.ui.components import USED
     from supdr_viz.ui.panel_workarounds import describe_only, withhold
 
-    # What helps who writes a page costs who opens it.
+    # What helps the author of a page costs its visitors time.
     settings.perform_error_diagnostics = settings.perform_document_validation = False
     describe_only(USED)
     # Without a secret of the user's own, logins last as long as this process.
@@ -312,7 +312,7 @@ def _routes(site: Site, arguments: argparse.Namespace, queue: WaitingRoom, visit
         *routes_of_pages(site, site.titles, arguments.worker),
         Turn.route(queue),
         Health.route(counts),
-        # The kit would import any module that is named here, for anybody: code runs then, and some modules end the
+        # The kit would import any module that is named here, for any visitor: code runs then, and some modules end the
         # process.  No page of ours asks for it.
         ("/components/.*", ErrorHandler, {"status_code": 404}),
         *packed_files.routes(),

@@ -23,7 +23,7 @@ _NAMES: WeakKeyDictionary[HTTPServerRequest, str] = WeakKeyDictionary()
 
 
 def visitor_of(request: HTTPServerRequest) -> str:
-    """Return the name of who asks: that of the cookie, or a new one."""
+    """Return the visitor's name: that of the cookie, or a new one."""
     if request not in _NAMES:
         cookie = _cookie(request)
         _NAMES[request] = cookie[2] if cookie else secrets.token_urlsafe(12)
@@ -31,7 +31,7 @@ def visitor_of(request: HTTPServerRequest) -> str:
 
 
 def current_visitor() -> str:
-    """Return the name of whoever the current page is for; empty where neither the server nor a cookie gives one."""
+    """Return the name of the current page's visitor; empty where neither the server nor a cookie gives one."""
     document = pn.state.curdoc
     context = document.session_context if document is not None else None
     try:
@@ -50,7 +50,7 @@ def came_by_socket() -> bool:
 
 
 class Cookie(OutputTransform):
-    """Gives the cookie along with a page, to whoever comes without it or from another process.
+    """Gives the cookie along with a page, to a browser that has none, or one of another process.
 
     `process`: which of several processes this is; a proxy leads there by the cookie.
     """

@@ -1,7 +1,7 @@
-"""The line before the door: who is next, and who keeps whom waiting.
+"""The queue of visitors who wait for a page: which one is next.
 
-Those of one address come in the order in which they came, and addresses take turns: who opens a thousand pages at once
-makes nobody else wait for them.  Whoever has stopped asking counts for nothing.
+Visitors of one address are served in the order of their arrival, and addresses take turns: a visitor who opens a
+thousand pages at once does not make others wait for them.  A visitor whose browser has stopped asking does not count.
 """
 
 from __future__ import annotations
@@ -16,41 +16,41 @@ from dataclasses import dataclass
 # Pages on their way to a browser at the same time: more would only make each other late.
 AT_ONCE = 8
 
-# As many at the head of the queue may be called: one who asks rarely keeps nobody waiting.
+# Number of visitors at the head of the queue who may be called: a browser that asks rarely delays no other.
 NEXT = 3
 
-# Seconds between one page and the next, at least, in which everybody else is answered.
+# Minimum time (s) between building two pages, in which other requests are answered.
 BREATH = 0.1
 
-# Of the time that a page took to build, where that is more.
+# The same as a share of the time that the last page took to build, where that is more.
 SHARE = 0.5
 
-# Seconds in which nobody new must have come before a page is built, or `BREATH` where somebody has: all who come
-# together are told first that there is a line.
+# Minimum idle time (s) before a page is built; `BREATH` after an arrival: visitors who come together first get their
+# place in the queue.
 LULL = 0.02
 
-# Seconds that are waited for that, at most.
+# Longest wait (s) for such an idle time.
 LONGEST_LULL = 0.5
 
-# Seconds after which a page that has not said that it is there keeps nobody waiting any more.
+# Time (s) after which a page whose browser has not reported does not delay others any more.
 ON_THE_WAY = 4.0
 
-# Seconds for which somebody counts who was given a place: the page that waits asks for its turn at once.
+# Time (s) for which a visitor with a new place counts: the waiting page asks for its turn at once.
 ASKS_WITHIN = 1.5
 
-# Seconds for which somebody counts who has asked for a turn; who has gone away keeps nobody waiting.
+# Time (s) for which a visitor counts after a request for a turn; one who has left delays no other.
 PRESENT = 8.0
 
-# Seconds for which a place in the queue is kept for somebody whose browser is asleep, as long as there is room.
+# Time (s) for which a place is kept for a browser that is asleep, as long as there is room.
 REMEMBERED = 600.0
 
-# Who comes later is refused, unless somebody else has more places.
+# Longest queue; later visitors are refused unless another address has more places.
 MOST_WAITING = 2_000
 
 
 @dataclass
 class _Place:
-    """Somebody who waits.
+    """A waiting visitor.
 
     `address`: from where; `until`: when they count no longer, unless they ask again.
     """
@@ -83,7 +83,7 @@ class WaitingRoom:
     def join(self, address: str = "") -> str:
         """Return a new place at the end.
 
-        `address`: from where somebody comes; empty: nobody knows. Returns empty if too many wait.
+        `address`: of the visitor; empty: unknown. Returns empty if too many wait.
         """
         if len(self._places) >= MOST_WAITING:
             self._forget(gone=True)
@@ -95,10 +95,10 @@ class WaitingRoom:
         return turn
 
     def before(self, turn: str, *, asks: bool = True) -> int | None:
-        """Say how many are before somebody, who is called in if nobody is.
+        """Return the number of visitors before a place; at 0 the visitor is called in.
 
         `asks`: whether they ask; otherwise they are told, as they have just come, and may never ask. Returns None if
-        nobody knows the place.
+        there is no such place.
         """
         self._forget()
         if turn in self._called:
@@ -118,7 +118,7 @@ class WaitingRoom:
         return max(1, earlier)
 
     def enter(self, turn: str) -> None:
-        """Take note that somebody who was called has come: their page is built soon, and will be on its way."""
+        """Note that a visitor who was called has come: the page is built next."""
         self._called.pop(turn, None)
         self._began = self._clock()
         self._on_the_way.append(self._began)
@@ -126,11 +126,11 @@ class WaitingRoom:
 
     @property
     def _building(self) -> bool:
-        """Whether somebody who has entered is yet to get a page; who went wrong on the way there keeps nobody out."""
+        """Whether a visitor who has entered still waits for a page; a failed one counts for `ON_THE_WAY` seconds."""
         return not self._built and self._clock() - self._began < ON_THE_WAY
 
     async def lull(self) -> None:
-        """Wait until whoever is here already has a place in the queue: while a page is built, nobody is answered."""
+        """Wait until all who have arrived have a place in the queue: no request is answered while a page is built."""
         until, first = self._clock() + LONGEST_LULL, self._came
         came = -1
         while came < self._came and self._clock() < until:
@@ -139,7 +139,7 @@ class WaitingRoom:
         self._began = self._clock()
 
     def built(self) -> None:
-        """Take note that the page of somebody who has just entered is built."""
+        """Note that the page of the visitor who entered last is built."""
         now = self._clock()
         self._again, self._built = now + max(BREATH, SHARE * (now - self._began)), True
 
@@ -149,7 +149,7 @@ class WaitingRoom:
             self._on_the_way.pop(0)
 
     def _earlier(self, turn: str, now: float) -> int:
-        """Count who is before somebody: all first ones of an address come before all second ones."""
+        """Count the places before one: all first places of an address come before all second ones."""
         mine = self._places[turn].address
         ranks, own = Counter[str](), 0
         places = [(other, place.address) for other, place in self._places.items() if now < place.until or other == turn]
@@ -160,7 +160,7 @@ class WaitingRoom:
         earlier, here = 0, False
         for other, address in places:
             here = here or other == turn
-            # Of those of the same rank, who came first is before.
+            # Of the same rank, the earlier arrival is before.
             earlier += ranks[address] < own or (ranks[address] == own and not here)
             ranks[address] += 1
         return earlier
@@ -175,7 +175,7 @@ class WaitingRoom:
         return True
 
     def _forget(self, gone: bool = False) -> None:
-        """Forget pages that have not come for long, and places of whoever has; or of all who have gone."""
+        """Forget pages that were not opened in time, and old places of silent browsers; `gone`: all of those."""
         now = self._clock()
         self._on_the_way = [since for since in self._on_the_way if now - since < ON_THE_WAY]
         self._called = {turn: since for turn, since in self._called.items() if now - since < ON_THE_WAY}

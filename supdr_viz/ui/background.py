@@ -30,19 +30,19 @@ class _Turns:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._taken = 0
+        self._running = 0
 
     @contextmanager
-    def taken(self) -> Iterator[None]:
+    def turn(self) -> Iterator[None]:
         """Wait for a turn, and give it back."""
         with self._changed:
-            self._changed.wait_for(lambda: self._taken < most("tasks"))
-            self._taken += 1
+            self._changed.wait_for(lambda: self._running < most("tasks"))
+            self._running += 1
         try:
             yield
         finally:
             with self._changed:
-                self._taken -= 1
+                self._running -= 1
                 self._changed.notify()
 
 
@@ -59,7 +59,7 @@ class Outcome:
 
 
 class Cancelled(Exception):
-    """Ends slow work that nobody wants any more."""
+    """Ends slow work whose result is not needed any more."""
 
 
 class Job:
@@ -74,7 +74,7 @@ class Job:
         self._show = show
         self._last = (-1, -1)
         self._cancelled = threading.Event()
-        if document is not None:  # whoever wanted it has gone
+        if document is not None:  # its visitor has left
             document.on_session_destroyed(lambda _context: self.cancel())
 
     def cancel(self) -> None:
@@ -113,7 +113,7 @@ def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any]) -> No
         done(outcome)
 
     def _work() -> None:
-        with _TURNS.taken():
+        with _TURNS.turn():
             outcome = attempt(work)
         call(partial(_finish, outcome))
 

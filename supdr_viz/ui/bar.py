@@ -18,7 +18,7 @@ def style() -> str:
     return (ASSETS / "parts.css").read_text(encoding="utf-8")
 
 
-class Part(param.Parameterized):
+class BarControl(param.Parameterized):
     """Something to press."""
 
     visible = param.Boolean(default=True)
@@ -28,17 +28,17 @@ class Part(param.Parameterized):
 
     def __init__(self, **values: Any) -> None:
         super().__init__(**values)
-        self._heard = 0
+        self._n_presses = 0
 
     @property
     def shown(self) -> dict[str, Any]:
         """What the browser draws, and how many presses the server has heard of."""
         said = {name: value for name, value in self.param.values().items() if name != "name"}
-        return {"kind": self.kind, "heard": self._heard, **said}
+        return {"kind": self.kind, "heard": self._n_presses, **said}
 
     def hear(self, value: Any) -> None:
         """Take a press, unless it is none of what is offered."""
-        self._heard += 1
+        self._n_presses += 1
         if self.visible and not self.disabled:
             self._press(value)
 
@@ -46,7 +46,7 @@ class Part(param.Parameterized):
         raise NotImplementedError
 
 
-class Push(Part):
+class Button(BarControl):
     """A button with a text.
 
     on_click: called without arguments.
@@ -73,7 +73,7 @@ class Push(Part):
         self.clicks += 1
 
 
-class Toggle(Part):
+class Toggle(BarControl):
     """Small buttons of which one is chosen; their texts must speak for themselves.
 
     `**values`: ``large``, ``disabled``, ``visible``.
@@ -93,7 +93,7 @@ class Toggle(Part):
             self.value = value
 
 
-class Marks(Part):
+class Switches(BarControl):
     """Small buttons each of which is on or off.
 
     value: the options that are on.
@@ -122,15 +122,15 @@ class Bar(JSComponent):
 
     _esm = Script("bar.js")
 
-    def __init__(self, held: Mapping[str, Part], **options: Any) -> None:
+    def __init__(self, held: Mapping[str, BarControl], **options: Any) -> None:
         options = {"stylesheets": [sheet(style())], "margin": 0, **options}
         super().__init__(**options)
-        self.held: dict[str, Part] = {}
+        self.held: dict[str, BarControl] = {}
         for name, part in held.items():
             self.add(name, part)
         self.on_msg(locked_callback(self._received))
 
-    def add(self, name: str, part: Part) -> None:
+    def add(self, name: str, part: BarControl) -> None:
         """Hold one part more, before the page is made."""
         self.held[name] = part
         self._draw(name)

@@ -25,8 +25,8 @@ class Bound:
     A widget reports each change, also one that the program made.  What it reports is the visitor's change unless it is
     the value on display.  The kit's own widgets keep their value twice in the browser: if they are told a second value
     before the first is painted, they take the first for a choice of the visitor's and send it.  A value that was on
-    display for less than `SOON` seconds and comes back within as many is therefore put right in the browser and
-    reported to nobody.  https://github.com/holoviz/panel/pull/8522
+    display for less than `SOON` seconds and comes back within as many is therefore put right in the browser, once
+    each time that it was on display, and not reported.  https://github.com/holoviz/panel/pull/8522
 
     widget: of the kit, or part of a bar.
     on_user: ``on_user(value)``, in the page's thread and under the document's lock; an error is shown as a notice.
@@ -92,7 +92,10 @@ class Bound:
     def _answer(self, value: Any) -> None:
         if value == self.value:
             return
-        if isinstance(self.widget, MaterialWidget) and value in [each for each, _ in self._recent(self._clock())]:
+        self._replaced = self._recent(self._clock())
+        replaced = [each for each, _ in self._replaced]
+        if isinstance(self.widget, MaterialWidget) and value in replaced:
+            del self._replaced[replaced.index(value)]
             self._put({})
             return
         self.previous, self.value, self._replaced = self.value, value, []

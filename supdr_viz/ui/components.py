@@ -5,7 +5,7 @@ from __future__ import annotations
 import panel_material_ui as pmui
 from panel_material_ui.base import MaterialComponent
 
-# With that of the kit's own notices, which nobody names.
+# With that of the kit's own notices, which no page names.
 USED: frozenset[type[MaterialComponent]] = frozenset(
     {
         pmui.Accordion,

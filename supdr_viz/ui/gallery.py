@@ -34,8 +34,8 @@ class Gallery(JSComponent):
     def __init__(self, sections: Callable[[], list[dict[str, Any]]], **params: Any) -> None:
         super().__init__(**params)
         self._sections = sections
-        self.on_msg(locked_callback(self._asked))
+        self.on_msg(locked_callback(self._fill))
 
-    def _asked(self, _event: Any) -> None:
+    def _fill(self, _event: Any) -> None:
         if not self.shelves:
             self.shelves = self._sections()

@@ -51,12 +51,6 @@ class Fold:
             self.built = True
             self.content[:] = self._build()
 
-    def renew(self) -> None:
-        """Forget the content: it is built again when needed."""
-        self.built = False
-        self.content[:] = []
-        self.ensure()
-
 
 class Choice:
     """A menu that a page offers once there is something to choose from; it is built then.

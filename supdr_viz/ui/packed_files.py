@@ -35,7 +35,7 @@ PACKED = "\0gzip"
 
 
 def gains(request: HTTPServerRequest) -> bool:
-    """Tell whether who asks unpacks files, and a network lies between."""
+    """Tell whether the browser unpacks files, and a network lies between."""
     return "gzip" in request.headers.get("Accept-Encoding", "") and request.host_name not in ON_THIS_MACHINE
 
 
@@ -44,7 +44,7 @@ class Packing:
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="packing")
-        self._begun: set[str] = set()
+        self._submitted: set[str] = set()
         self._packed: dict[str, bytes] = {}
 
     def name(self, path: str) -> str | None:
@@ -52,8 +52,8 @@ class Packing:
 
         `path`: absolute.
         """
-        if path not in self._begun and len(self._begun) < MOST_PACKED:
-            self._begun.add(path)
+        if path not in self._submitted and len(self._submitted) < MOST_PACKED:
+            self._submitted.add(path)
             self._thread.submit(self._pack, path)
         name = path + PACKED
         return name if name in self._packed else None
@@ -67,7 +67,7 @@ class Packing:
 
 
 class PackedFile(StaticFileHandler):
-    """Answers with a file; packed, if it is of text, has been asked for before, and whoever asks gains by it.
+    """Answers with a file; packed, if it is of text, has been asked for before, and the browser gains by it.
 
     `packing`: of the server.
     """

@@ -86,12 +86,12 @@ class Slider(Bound):
     def _let_go(self, value: Any) -> None:
         left = self.notch and not _is_number(self.notch_value) and self.previous == self.notch_value
         if left and value == self.low:
-            value = self._begun()
+            value = self._first_number()
             self.show(value)
         if self._on_change is not None:
             self._on_change(value)
 
-    def _begun(self) -> float:
+    def _first_number(self) -> float:
         """Return the number at which the slider begins once it leaves its notch."""
         value = self._stands_for()
         if not _is_number(value):

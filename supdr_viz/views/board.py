@@ -12,7 +12,6 @@ from supdr_viz.views.points import Points
 from supdr_viz.views.stage.components import Hub
 from supdr_viz.views.stage.stage import Stage
 
-SQUARES = ("input", "latent", "method")
 TOOLS = ("select", "pan", "draw")
 
 

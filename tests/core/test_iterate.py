@@ -184,12 +184,12 @@ def test_diagnostics_get_better_for_those_who_stay_until_they_stand():
     last, _ = run(Sharp(), max_iter=4)
     assert last.diagnostics["square"] == 16.0
     seen = []
-    while last.diagnostics.sharpen():
+    while last.diagnostics.refine():
         seen.append(dict(last.diagnostics))
     assert seen == [{"step": 4.0, "square": 18.0}, {"step": 4.0, "square": 17.0}]
-    assert not last.diagnostics.sharpen()
+    assert not last.diagnostics.refine()
     plain, _ = run(Watched(), max_iter=4)
-    assert not plain.diagnostics.sharpen()
+    assert not plain.diagnostics.refine()
 
 
 def test_a_problem_hears_of_the_end_of_its_run():

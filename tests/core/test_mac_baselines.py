@@ -298,5 +298,5 @@ def test_bad_parameters_are_named(model, message):
 
 @pytest.mark.parametrize("method", [LDA, PLS, PLSProjection])
 def test_directions_need_rows_that_differ(method):
-    with pytest.raises(ValueError, match="needs rows that differ; all 30 labelled rows are alike here"):
+    with pytest.raises(ValueError, match="needs rows that differ; all 30 labelled rows are equal"):
         method().fit(np.ones((30, 3)), np.arange(30) % 2)

@@ -122,6 +122,6 @@ def test_a_lost_scheduler_is_said(tmp_path):
             stream = model(400).iterate(*rows(), checkpoint=tmp_path / "kept")
             next(stream), next(stream)
             process.kill()
-            with pytest.raises(RuntimeError, match=r"cluster cannot be reached any more: .* goes on from the newest"):
+            with pytest.raises(RuntimeError, match=r"cluster cannot be reached any more: .* resumes at the newest"):
                 list(stream)
     assert checkpoints.load(tmp_path / "kept")[0].iteration >= 1

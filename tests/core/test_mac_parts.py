@@ -221,7 +221,7 @@ def test_who_stays_with_a_snapshot_learns_as_much_as_a_fit(n_classes):
     model, X, y = spirals(n_classes, reg_w=0.1, n_components=n_classes, max_iter=30)
     last = snapshots(model, X, y)[-1]
     bounds = [last.diagnostics["bound"]]
-    while last.diagnostics.sharpen():
+    while last.diagnostics.refine():
         bounds.append(last.diagnostics["bound"])
     assert (np.diff(bounds) >= 0.0).all()
     assert bounds[-1] > 1.5 * bounds[0]

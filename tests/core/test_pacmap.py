@@ -29,7 +29,7 @@ def test_pacmap_says_what_is_missing(clouds, monkeypatch):
     for changes in ({"n_graph_neighbors": 0}, {"mid_near": 0.0}, {"further": -1.0}, {"head": "tree"}):
         with pytest.raises(ValueError, match=next(iter(changes))):
             PaCMAP(**changes).fit(*clouds)
-    with pytest.raises(ValueError, match="PaCMAP needs 4 labelled rows; got 3"):
+    with pytest.raises(ValueError, match="PaCMAP needs at least 4 labelled rows; got 3"):
         PaCMAP().fit(clouds[0][:3], [0, 1, 1])
 
 

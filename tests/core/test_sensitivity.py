@@ -25,7 +25,7 @@ from supdr.quality import model_quality
 from supdr.sensitivity import Sweep, SweepError, crew_of, linear, logarithmic
 from supdr.sensitivity.axes import visiting_order
 from supdr.sensitivity.executors import InProcess
-from supdr.sensitivity.splits import hidden, splits_of
+from supdr.sensitivity.splits import hide_labels, splits_of
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -113,7 +113,7 @@ def test_text_labels_and_unlabelled_rows():
     assert cell.mean("error") < 0.5
     for _, test in splits_of(3, X, names, 0, classification=True):
         assert not (test % 7 == 0).any()
-    assert hidden(np.arange(3), np.array([1])).tolist()[::2] == [0.0, 2.0]
+    assert hide_labels(np.arange(3), np.array([1])).tolist()[::2] == [0.0, 2.0]
 
 
 # --- exact shortcuts ------------------------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def test_fits_that_a_cluster_has_lost_are_computed_again():
     assert sorted(cell.number for cell in cells) == [0, 1, 2]
     expected = Sweep(LSDR(max_iter=1), grid, cv=2).run(X, Y, "in-process")
     assert {cell.number: cell.mean("error") for cell in cells} == {cell.number: cell.mean("error") for cell in expected}
-    with pytest.raises(SweepError, match="loses its rows again and again; finished cells are in the store"):
+    with pytest.raises(SweepError, match="has lost its rows 4 times in a row; finished cells are in the store"):
         list(sweep.run(X, Y, Forgetful(1_000), workers=1))
 
 
@@ -315,7 +315,7 @@ def test_more_wrong_arguments():
         crew_of("wings")
     with pytest.raises(ValueError, match="workers"):
         crew_of("loky", 0)
-    with pytest.raises(ValueError, match="above 0"):
+    with pytest.raises(ValueError, match="low and high must be numbers > 0"):
         logarithmic(0.0, 1.0, 3)
     [cell] = Sweep(LSDR(max_iter=1), {"beta": [0.5]}, cv=0.5, scoring="wonder").run(X, Y, "in-process")
     assert "wonder" in cell.errors[0]

@@ -33,7 +33,7 @@ from supdr_viz.pages.lessons.page import lessons
 from supdr_viz.pages.sensitivity.page import sensitivity
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run import run_machine
-from supdr_viz.ui.bar import Bar, Marks
+from supdr_viz.ui.bar import Bar, Switches
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.components import USED
 from supdr_viz.ui.gallery import Gallery
@@ -309,7 +309,7 @@ class Visitor:
 
     def mark(self, option):
         """Press a button that is on or off."""
-        group = next(each for each in self.parts() if isinstance(each, Marks) and option in each.options)
+        group = next(each for each in self.parts() if isinstance(each, Switches) and option in each.options)
         on = [each for each in group.value if each != option]
         self.do(lambda: group.param.update(value=on if option in group.value else [*on, option]))
         return self

@@ -1,4 +1,4 @@
-"""The methods that the papers compare with."""
+"""Baselines: the methods that the papers compare with."""
 
 from supdr.baselines.constant import Constant
 from supdr.baselines.elastic_net import ElasticNet
@@ -28,8 +28,8 @@ from supdr.baselines.umap import UMAP
 from supdr.baselines.view_svm import AllViewsSVM, BestViewSVM
 from supdr.engine.estimator import SupervisedReducer
 
-# Name → class, for menus; UMAP and PaCMAP where their packages are installed. `LogisticPCA` is left out: `LogisticUDR`
-# does the same on bits, which it recognises itself.
+# Name → class, for menus; UMAP and PaCMAP if their packages are installed. `LogisticPCA` is left out: `LogisticUDR` is
+# the same on bits, which it recognises.
 BASELINES: dict[str, type[SupervisedReducer]] = {
     estimator.__name__: estimator
     for estimator in (
@@ -42,7 +42,7 @@ BASELINES: dict[str, type[SupervisedReducer]] = {
     )
 }
 
-# Name → what to install, of those that a package of its own brings.
+# Name → message with the command to install the package, of methods by optional packages.
 NEEDS = {"UMAP": UMAP_NEEDS, "PaCMAP": PACMAP_NEEDS}
 
 __all__ = [

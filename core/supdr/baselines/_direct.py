@@ -1,4 +1,4 @@
-"""Comparison methods that solve one linear system, for values or for classes coded as +-1, with few labels."""
+"""Comparison methods for few labels that solve one linear system, for values or for classes coded as +-1."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 
 from supdr.baselines.one_shot import Fitted, OneShot
+from supdr.engine.fitted import winning_codes
 from supdr.engine.targets import Targets
 from supdr.functions.kernels import Kernel
 
@@ -25,7 +26,7 @@ class Predictor(Protocol):
 class DirectMethod(OneShot):
     """Base of methods with a ``task``: one column of values, or one column of +-1 per class (one for two classes).
 
-    They learn no latent space: `transform` returns the predicted columns, on which the classes are decided.
+    They learn no latent space: `transform` returns the predicted columns, the scores of the classes.
     Subclasses define ``_solve(X, rows, values)``, which returns the values (n, T) of the training rows and a
     `Predictor` for new ones; `values` are those of the labelled rows, minus their means.
 
@@ -49,7 +50,7 @@ class DirectMethod(OneShot):
 
     def _learn(self, X: NDArray, rows: NDArray, targets: Targets) -> tuple[Any, float, dict[str, float]]:
         self._mean = targets.values[rows].mean(axis=0)
-        # Centred: what the labels do not reach gets their mean.
+        # Centred: rows that no label reaches get the mean of the labels.
         values, model = self._solve(X, rows, targets.values[rows] - self._mean)
         values = values + self._mean
         return (values, model), self._error(values[rows], targets, rows), {}
@@ -58,8 +59,7 @@ class DirectMethod(OneShot):
         """Return the mean squared error, or the share of wrong classes, of labelled rows."""
         if targets.classes is None:
             return float(np.mean((scores - targets.values[rows]) ** 2))
-        winners = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
-        return float(np.mean(winners != targets.codes[rows]))
+        return float(np.mean(winning_codes(scores) != targets.codes[rows]))
 
     def _expose(self, state: Fitted) -> None:
         self.values_, self.model_ = state.model
@@ -77,6 +77,15 @@ class DirectMethod(OneShot):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self.task == "regression"
         return tags
+
+
+def check_neighbours(n_neighbors: int, least: int, dimension: int, X: NDArray) -> None:
+    """Raise ValueError unless each row of `X` has at least `least` neighbours, which tangents of `dimension` need."""
+    if min(n_neighbors, len(X) - 1) < least:
+        raise ValueError(
+            f"n_neighbors must be at least {least} for dimension={dimension}, and n_samples larger; got "
+            f"n_neighbors={n_neighbors}, n_samples = {len(X)}"
+        )
 
 
 def input_kernel(name: str, X: NDArray, degree: int, gamma: Any, coef0: float) -> Kernel:

@@ -1,4 +1,4 @@
-"""The constant predictor: what every method must beat."""
+"""The constant predictor, the baseline of all methods."""
 
 from __future__ import annotations
 
@@ -30,9 +30,13 @@ class Constant(DirectMethod):
     Parameters
     ----------
     preprocessing, random_state, verbose, missing_label
-        As in `OneShot`; only `missing_label` has an effect.
+        As in `OneShot`.
     task : {"regression", "classification"}, default="regression"
         What y means.
+
+    Notes
+    -----
+    `preprocessing`, `random_state` and `verbose` have no effect.
     """
 
     parameters = (of_run("preprocessing"), *without(DIRECT, "preprocessing"))

@@ -1,7 +1,7 @@
-"""Embeddings by other packages, of the training rows only; new rows are placed between these.
+"""Embeddings of the training rows by other packages; a new row gets a weighted mean of its nearest training rows.
 
-Such packages hold the interpreter's lock while they work, so outside of the main thread (in the explorer) they run in a
-process of their own, which stays for a while for the next run.
+Such packages hold the interpreter's lock, so outside of the main thread (in the explorer) they run in another process,
+which is kept for a while for the next run.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from supdr.engine.processes import shared_executor
 
 @dataclass(eq=False, repr=False)
 class FixedEmbedding(BaseEstimator):
-    """An embedding of the training rows; others are placed between their nearest training rows.
+    """An embedding of the training rows; a new row gets the weighted mean of its nearest training rows.
 
-    `package`: (X (n, m), class codes (n,) or None, settings) -> latent rows (n, d); a function of a module, since it is
-    sent to another process. `supervised`: whether it gets the class codes. `settings`: its third argument.
+    `package`: (X (n, m), class codes (n,) or None, settings) -> latent rows (n, d); a module-level function, which can
+    be pickled. `supervised`: whether it gets the class codes. `settings`: its third argument.
     """
 
     package: Callable[..., NDArray]

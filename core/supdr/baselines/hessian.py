@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.baselines._direct import DirectMethod
+from supdr.baselines._direct import DirectMethod, check_neighbours
 from supdr.baselines._parameters import DIRECT, GRAPH, SMOOTHNESS, TANGENT
 from supdr.baselines.laplacian import warn_of_unlabelled
 from supdr.engine.targets import Targets
@@ -57,12 +57,7 @@ class HessianEnergy(DirectMethod):
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         m = min(self.dimension, X.shape[1])
-        least = m + m * (m + 1) // 2
-        if min(self.n_neighbors, len(X) - 1) < least:
-            raise ValueError(
-                f"n_neighbors must be at least {least} for dimension={m}, and n_samples larger; got "
-                f"n_neighbors={self.n_neighbors}, n_samples = {len(X)}"
-            )
+        check_neighbours(self.n_neighbors, m + m * (m + 1) // 2, m, X)
 
     def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, LocalPlanes]:
         index, _ = neighbours(X, min(self.n_neighbors, len(X) - 1))

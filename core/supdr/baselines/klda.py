@@ -24,7 +24,7 @@ from supdr.baselines.projections import Projection, rbf_gamma
 from supdr.engine.parameters import scale
 from supdr.functions.kernels import Kernel
 
-# Of the largest one: those below are rounding.
+# Ratios below this share of the largest one are rounding errors.
 SMALLEST_RATIO = 1e-12
 
 BLOCK = 2048
@@ -59,7 +59,7 @@ class KernelDiscriminants(BaseEstimator):
         system.flat[:: n + 1] += self.reg
         sizes = np.bincount(y)
         indicators = np.eye(len(sizes))[y] / np.sqrt(n * sizes)
-        # What all classes share is no direction; the kernel is blind for it, rounding is not.
+        # The constant vector is no direction: the centred kernel maps it to 0, up to rounding.
         indicators -= indicators.mean(axis=0)
         solved = np.linalg.solve(system, indicators)
         system.flat[:: n + 1] = diagonal  # K / n again, to the last digit however large reg is
@@ -84,7 +84,7 @@ class KernelDiscriminants(BaseEstimator):
         return Kernel("rbf", 1, self.gamma, 0.0)
 
     def _centred(self, K: NDArray) -> NDArray:
-        """Return kernel values (p, n) with training rows as origin's mean, computed in place."""
+        """Centre kernel values (p, n) by the mean of the training rows in feature space, in place, and return them."""
         K -= K.mean(axis=1, keepdims=True)
         K -= self._column_means - self._mean
         return K
@@ -109,11 +109,12 @@ class KLDA(Projection):
     parameters = (
         AUTOMATIC_COMPONENTS,
         MEDIAN_GAMMA,
-        scale("reg", "Ridge", 1e-6, 1e2, "Added to the scatter within classes.", main=True),
+        scale("reg", "Ridge", 1e-6, 1e2, "Ridge added to the scatter within classes.", main=True),
         *HEAD,
         *SEEDED,
     )
 
+    n_components: int | None = None
     _: KW_ONLY
     gamma: float | str = "median"
     reg: float = 1e-3

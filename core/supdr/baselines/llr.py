@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from supdr.engine.parameters import chosen, of_run
+from supdr.engine.parameters import of_run, subset
 from supdr.methods.snf.estimator import SNF
 from supdr.rows.in_partitions import PartitionSupport
 
@@ -18,10 +18,15 @@ class LLR(SNF):
     Parameters
     ----------
     n_components : int or None, default=None
-        D, latent dimension, 1 to min(n_samples - 1, 200); None as in `SNF`.
-    task, class_weight, target_weight, reg_v, reg_z, reg_w, preprocessing, calibrate, init, max_iter, tol, \
-random_state, verbose, missing_label
-        As in `SNF`.  Without labels only the product of reg_v and reg_z matters.
+        D, latent dimension, 1 to min(n_samples - 1, 200); None is the number that `SNF` takes.
+    task, class_weight, target_weight, reg_v, reg_z, reg_w, preprocessing, calibrate, init, max_iter, tol
+        As in `SNF`.
+    extrapolate, random_state, verbose, missing_label
+        As in `SNF`.
+
+    Notes
+    -----
+    Without labels only the product of reg_v and reg_z matters.
 
     References
     ----------
@@ -29,10 +34,10 @@ random_state, verbose, missing_label
     """
 
     parameters = (
-        *chosen(
+        *subset(
             SNF.parameters,
             *("n_components", "task", "target_weight", "reg_v", "reg_w", "reg_z", "preprocessing", "calibrate"),
-            *("init", "max_iter", "tol", "random_state", "verbose", "missing_label"),
+            *("extrapolate", "init", "max_iter", "tol", "random_state", "verbose", "missing_label"),
         ),
         of_run("class_weight"),
     )
@@ -40,7 +45,7 @@ random_state, verbose, missing_label
         accepted={name: SNF.partition_support.accepted[name] for name in ("init", "class_weight")}
     )
 
-    # Hyper-parameters of SNF with one value here.
+    # Hyper-parameters of SNF that are fixed here.
     kernel: str = field(default="linear", init=False)
     degree: int = field(default=1, init=False)
     gamma: float = field(default=0.5, init=False)
@@ -51,8 +56,10 @@ random_state, verbose, missing_label
     init_scale: float | None = field(default=None, init=False)
     n_init: int = field(default=1, init=False)
     early_stopping: bool = field(default=False, init=False)
-    validation_fraction: float = field(default=0.2, init=False)
-    n_iter_no_change: int = field(default=10, init=False)
+
+    # No attributes here: scikit-learn takes an attribute of this name for a parameter.
+    validation_fraction: ClassVar[Any] = property()  # type: ignore[misc]
+    n_iter_no_change: ClassVar[Any] = property()  # type: ignore[misc]
     n_jobs: int | None = field(default=None, init=False)
 
     @classmethod

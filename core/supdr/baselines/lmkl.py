@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +35,7 @@ class LMKL(SLDR):
     n_models : int, default=3
         P for ``views=None``.
     gating_columns : sequence of int or None, default=None
-        Columns the gate sees; None: all.
+        Columns of the gate; None: all.
     preprocessing : {"zscore", "minmax", "none"}, default="zscore"
         Each view is then divided by the root of its number of columns, except with "none".
     init_scale : float, default=1.0
@@ -45,15 +45,13 @@ class LMKL(SLDR):
     max_iter : int, default=100
         Steps, >= 1.
     tol : float, default=1e-3
-        Relative change of J that counts as standing still; three in a row end the run.
-    svm_tol : float, default=1e-3
-        Tolerance of the support vector machines, in [1e-8, 0.1].
+        Stop when J changes by no more than this share three times in a row.
+    svm_tol
+        As in `SLDR`.
     random_state : int, RandomState or None, default=0
-        Seed of the start.  Fixed by default: a method to compare with should not move.
-    verbose : int, default=0
-        Above 0: show a progress bar.
-    missing_label : object, default=nan
-        Marks unlabelled rows, as NaN and None do.
+        Seed of the start.  An int by default: results of a baseline are reproducible.
+    verbose, missing_label
+        As in `SLDR`.
 
     Attributes
     ----------
@@ -65,16 +63,27 @@ class LMKL(SLDR):
         SVM_WEIGHT,
         of_run("views", restart=True),
         of_run("gating_columns", restart=True),
-        count("n_models", "Local models", 1, 10, "On data of one view.", symbol="P", main=True, restart=True),
-        count("n_init", "Starts", 1, 10, "Run side by side; the best is shown.", restart=True),
-        scale("init_scale", "Start scale", 1e-2, 10, "Deviation of the first gate weights.", restart=True),
+        count(
+            "n_models",
+            "Local models",
+            1,
+            10,
+            "Number of local models on data with one view.",
+            symbol="P",
+            main=True,
+            restart=True,
+        ),
+        count(
+            "n_init", "Starts", 1, 10, "Number of starts that run side by side. The best one is shown.", restart=True
+        ),
+        scale("init_scale", "Start scale", 1e-2, 10, "Standard deviation of the first gate weights.", restart=True),
         UNWHITENED,
         *LIMITS,
         SVM_TOL,
         *SEEDED,
     )
 
-    # Hyper-parameters of SLDR with one value here.
+    # Hyper-parameters of SLDR that are fixed here.
     n_components: int | ArrayLike | None = field(default=1, init=False)
     n_gating: int | None = field(default=None, init=False)
     kernel: str = field(default="linear", init=False)
@@ -87,8 +96,10 @@ class LMKL(SLDR):
     init: str = field(default="random", init=False)
     starts: str = field(default="best", init=False)
     early_stopping: bool = field(default=False, init=False)
-    validation_fraction: float = field(default=0.2, init=False)
-    n_iter_no_change: int = field(default=10, init=False)
+
+    # No attributes here: scikit-learn takes an attribute of this name for a parameter.
+    validation_fraction: ClassVar[Any] = property()  # type: ignore[misc]
+    n_iter_no_change: ClassVar[Any] = property()  # type: ignore[misc]
     n_jobs: int | None = field(default=None, init=False)
 
     C: float = 1.0
@@ -98,7 +109,7 @@ class LMKL(SLDR):
     random_state: Any = 0
 
     def latent_decision_function(self, latent: ArrayLike, *, head: str = "fitted") -> NDArray:
-        """Return rows of `transform` as they are: they are the decision values.
+        """Return rows of `transform`, which are the decision values, unchanged.
 
         Parameters
         ----------

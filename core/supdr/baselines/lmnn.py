@@ -28,9 +28,9 @@ from supdr.engine.parameters import count, share
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
 
 # Relative decrease at which the optimisation ends.
-SETTLED = 1e-6
+TOL = 1e-6
 
-# Distances that are in memory at once: few enough for the processor's cache.
+# Number of distances in memory at a time, which fit into the processor's cache.
 BLOCK = 1 << 18
 
 
@@ -65,7 +65,7 @@ class LargeMarginMap(BaseEstimator):
         for _ in range(self.n_steps):
             state = lbfgs_step(state, evaluate)
             self.values_.append(state.value)
-            if self.values_[-2] - state.value <= SETTLED * self.values_[-2]:
+            if self.values_[-2] - state.value <= TOL * self.values_[-2]:
                 break
         self.components_ = state.point.reshape(self.n_components, -1)
         return self
@@ -126,12 +126,10 @@ class LMNN(Projection):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Latent dimension.
-    head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
+    n_components, head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
         As in `Projection`.
     n_targets : int, default=3
-        Neighbours of the own class that a row is pulled to, >= 1.
+        Neighbours of the own class that attract a row, >= 1.
     push : float, default=0.5
         Weight of the distance to other classes, in (0, 1).
     n_steps : int, default=100
@@ -140,14 +138,21 @@ class LMNN(Projection):
 
     parameters = (
         COMPONENTS,
-        count("n_targets", "Targets", 1, 10, "Neighbours of its class that a row is drawn to.", main=True),
-        share("push", "Push", 0.05, 0.95, 0.05, "Share of the push, against pull.", main=True),
+        count("n_targets", "Targets", 1, 10, "Number of neighbours of the same class that attract a row.", main=True),
+        share(
+            "push",
+            "Push",
+            0.05,
+            0.95,
+            0.05,
+            "Weight of pushing other classes away, relative to pulling neighbours closer.",
+            main=True,
+        ),
         STEPS,
         *HEAD,
         *SEEDED,
     )
 
-    n_components: int = 2
     _: KW_ONLY
     n_targets: int = 3
     push: float = 0.5

@@ -23,7 +23,7 @@ class LogisticPCA(LogisticUDR):
     Parameters
     ----------
     n_components, reg_u, reg_v, solver, init, max_iter, tol, random_state, n_jobs, verbose, missing_label
-        As in `supdr.SDRGLM`.
+        As in `_Unsupervised`.
     """
 
     parameters = without(LogisticUDR.parameters, "family_x", "preprocessing")

@@ -88,12 +88,10 @@ class LSSVM(DirectMethod):
 
     @property
     def label_pull_(self) -> NDArray:
-        """How hard each label pulls, (n,): the row's residual, a / C, as a share of the largest; 0 without label."""
+        """Influence of each label, (n,): the row's residual, a / C, as a share of the largest; 0 without label."""
         check_is_fitted(self)
         size = np.abs(self.dual_coef_).max(axis=0)
-        pull = np.zeros(len(self._state.X))
-        pull[self._state.labelled] = size / max(size.max(), np.finfo(float).tiny)
-        return pull
+        return self._over_training_rows(size / max(size.max(), np.finfo(float).tiny))
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         input_kernel(self.kernel, X, self.degree, self.gamma, self.coef0)

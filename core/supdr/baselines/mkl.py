@@ -89,7 +89,7 @@ class MKLProblem(Problem):
         return 0.5 * float(state.pulls.max() - state.weights @ state.pulls)
 
     def may_converge(self, previous: MKLState, state: MKLState) -> bool:
-        """Whether the gap is closed."""
+        """Whether the relative duality gap is at most `tol`."""
         return self.gap(state) <= self.tol * max(state.heads.primal, np.finfo(float).tiny)
 
     def adopt(self, state: MKLState) -> MKLState:
@@ -123,17 +123,13 @@ class MKLProblem(Problem):
 class MKL(OnViews):
     """Multiple kernel learning: one SVM on the best convex combination of the views' linear kernels.
 
-    Its latent space is the line, or space, of decision values.
+    Its latent space is the line, or space, of decision values.  On one view it is a linear SVM; other kernels enter
+    through `supdr.KernelViews`.
 
     Parameters
     ----------
-    C : float, default=1.0
-        Hinge weight, > 0.
-    views : None, sequence of int, or sequence of sequences of int, default=None
-        Column groups, as `supdr.SLDR` takes them; None: one view, which makes it a linear SVM.  Other kernels enter
-        through `supdr.KernelViews`.
-    preprocessing : {"zscore", "minmax", "none"}, default="zscore"
-        Each view is then divided by the root of its number of columns, except with "none".
+    C, views, preprocessing
+        As in `OnViews`.
     max_iter : int, default=200
         Steps, >= 1.
     tol : float, default=1e-3
@@ -179,9 +175,9 @@ class MKL(OnViews):
 
     @property
     def label_pull_(self) -> NDArray:
-        """How hard each label pulls at its training row, (n,): the largest multiplier over the heads, over C."""
+        """Influence of each training row's label, (n,): the largest multiplier over the heads, as a share of C."""
         check_is_fitted(self)
-        return self._among_all(self._state.heads.alpha.max(axis=1) / self.C)
+        return self._over_training_rows(self._state.heads.alpha.max(axis=1) / self.C)
 
     def _problem(self, X: NDArray, targets: Targets) -> MKLProblem:
         rows = targets.labelled

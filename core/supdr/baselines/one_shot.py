@@ -1,4 +1,4 @@
-"""The shell of methods without iterations: one fit of a model on the labelled rows, reported as one snapshot."""
+"""The base of methods without iterations: one fit of a model to the labelled rows, and one snapshot."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Fitted(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class OneShot(Unweighted):
-    """Adapter of a scikit-learn classifier: preprocessing, one fit on the labelled rows, and a latent space to look at.
+    """Adapter of a scikit-learn classifier: preprocessing, one fit to the labelled rows, and a latent space.
 
     Subclasses define ``_model()``, the classifier before its fit, ``_latent`` and ``_latent_scores``.
 
@@ -44,14 +44,14 @@ class OneShot(Unweighted):
     random_state : int or None, default=None
         Seed.
     verbose : int, default=0
-        Accepted for the sake of a common interface; there is nothing to report.
+        Ignored; the parameter exists so that all methods have it.
     missing_label : object, default=nan
         A further value of y that marks an unlabelled row.
     """
 
     max_iter: ClassVar[int] = 1
     tol: ClassVar[float] = 0.0
-    embedding_note: ClassVar[str] = "as new rows"
+    embedding_note: ClassVar[str] = "placed without labels"
     conditional_attributes = (*Unweighted.conditional_attributes, "support_", "n_support_", "support_fraction_")
 
     _: KW_ONLY
@@ -62,8 +62,7 @@ class OneShot(Unweighted):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls.restart_parameters = frozenset()  # a fit in one go depends on no earlier one
-        with_entries_of(*cls.__mro__[1:])(cls)
+        cls.restart_parameters = frozenset()  # no run is resumed
 
     def _model(self) -> BaseEstimator:
         raise NotImplementedError
@@ -84,23 +83,22 @@ class OneShot(Unweighted):
 
     def _snapshots(self, *, monitor: Any, context: RunContext, **settings: Any) -> Generator[Snapshot, None, None]:
         """Yield the one snapshot, with its run and the duration of the fit; most fits cannot be interrupted."""
-        began = time.perf_counter()
+        start_time = time.perf_counter()
         try:
-            with run_context(**context.given()):
+            with run_context(**context.set_fields()):
                 snapshot = abandonable(lambda: self._once(*self._training))
         except Interrupted:
             return
-        yield replace(snapshot, elapsed=time.perf_counter() - began, run=self)
+        yield replace(snapshot, elapsed=time.perf_counter() - start_time, run=self)
 
+    @with_entries_of(Unweighted.iterate)
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None) -> OneShot:
         """Fit the model.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-        y : array-like of shape (n_samples,)
-            Labels; NaN or None where unlabelled.
+        X, y
+            As in `iterate`.
         start : Snapshot, optional
             Ignored.
 
@@ -115,10 +113,7 @@ class OneShot(Unweighted):
     def _expose(self, state: Fitted) -> None:
         self.model_ = state.model
         if hasattr(state.model, "support_"):
-            self.support_ = state.labelled[state.model.support_]
-            codes = self._training[1].codes[self.support_]
-            self.n_support_ = np.bincount(codes, minlength=len(self.classes_))
-            self.support_fraction_ = len(self.support_) / len(state.labelled)
+            self._expose_support(state.model.support_)
 
     def _own_latent(self) -> NDArray:
         return self._latent(self._state.X)

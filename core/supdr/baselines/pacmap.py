@@ -1,6 +1,6 @@
-"""PaCMAP, which sees no labels, then a classifier on its rows.
+"""PaCMAP without labels, then a classifier on its latent rows.
 
-A new row is put at the weighted mean of the latent rows of its nearest training rows, as with t-SNE.
+A new row gets the weighted mean of the latent rows of its nearest training rows, as with t-SNE.
 
 Source: Y. Wang, H. Huang, C. Rudin, Y. Shaposhnik, "Understanding how dimension reduction tools work: an empirical
 approach to deciphering t-SNE, UMAP, TriMap, and PaCMAP for data visualization", JMLR 22 (2021), through the package
@@ -29,19 +29,19 @@ from supdr.engine.targets import Targets
 # Whether the package pacmap is installed.
 INSTALLED = importlib.util.find_spec("pacmap") is not None
 
-# Advice where it is not.
+# The message where it is not.
 NEEDS = install("PaCMAP", "pacmap", "pacmap")
 
-# Rows that the package can place.
-FEWEST = 4
+# Smallest number of rows that the package accepts.
+MIN_ROWS = 4
 
 
 def pacmap_places(X: NDArray, y: NDArray | None, settings: dict[str, Any]) -> NDArray:
     """Return PaCMAP's latent rows.
 
-    `X` (n, m): rows; `y` (n,): ignored: PaCMAP sees no labels; `settings`: of ``pacmap.PaCMAP``. Returns (n, d).
+    `X` (n, m): rows; `y` (n,): ignored; `settings`: of ``pacmap.PaCMAP``. Returns (n, d).
     """
-    # It logs that a seed is set, and how few rows change its settings: the result is as good as it gets.
+    # It logs that a seed is set and that few rows change its settings; neither makes the result invalid.
     logging.getLogger("pacmap").setLevel(logging.ERROR)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -59,9 +59,7 @@ class PaCMAP(Projection):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Latent dimension.
-    head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
+    n_components, head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
         As in `Projection`.
     n_graph_neighbors : int, default=10
         Neighbours of a row that attract it, >= 1; fewer for few rows.
@@ -87,15 +85,22 @@ class PaCMAP(Projection):
             0.1,
             5.0,
             0.1,
-            "At middle distance, which attract, by neighbours.",
+            "Pairs at middle distance, which attract each other, as a multiple of the neighbours.",
             accepts=(POSITIVE,),
         ),
-        share("further", "Far pairs", 0.1, 10.0, 0.1, "Which repel, by neighbours.", accepts=(POSITIVE,)),
+        share(
+            "further",
+            "Far pairs",
+            0.1,
+            10.0,
+            0.1,
+            "Far pairs, which repel each other, as a multiple of the neighbours.",
+            accepts=(POSITIVE,),
+        ),
         *HEAD,
         *SEEDED,
     )
 
-    n_components: int = 2
     _: KW_ONLY
     n_graph_neighbors: int = 10
     mid_near: float = 0.5
@@ -106,8 +111,8 @@ class PaCMAP(Projection):
             raise PackageMissing(NEEDS)
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
-        if len(X) < FEWEST:
-            raise ValueError(f"PaCMAP needs {FEWEST} labelled rows; got {len(X)}")
+        if len(X) < MIN_ROWS:
+            raise ValueError(f"PaCMAP needs at least {MIN_ROWS} labelled rows; got {len(X)}")
         # The package refuses a share of further pairs that is less than one pair a row.
         fewest_further = 1.0 / self.n_graph_neighbors
         settings = {

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 
 from numpy.typing import NDArray
 
-from supdr.baselines._direct import DirectMethod
+from supdr.baselines._direct import DirectMethod, check_neighbours
 from supdr.baselines._parameters import DIRECT, GRAPH, TANGENT
 from supdr.baselines.laplacian import warn_of_unlabelled
 from supdr.engine.parameters import scale
@@ -48,8 +48,24 @@ class PFR(DirectMethod):
     """
 
     parameters = (
-        scale("reg_field", "Field weight", 1e-6, 1e3, "Ties gradient to field.", symbol="λ1", main=True),
-        scale("reg_parallel", "Parallelism", 1e-6, 1e3, "Keeps the field parallel.", symbol="λ2", main=True),
+        scale(
+            "reg_field",
+            "Field weight",
+            1e-6,
+            1e3,
+            "Weight that ties the gradient to the vector field.",
+            symbol="λ1",
+            main=True,
+        ),
+        scale(
+            "reg_parallel",
+            "Parallelism",
+            1e-6,
+            1e3,
+            "Weight that keeps the vector field parallel.",
+            symbol="λ2",
+            main=True,
+        ),
         replace(GRAPH, low=3),
         TANGENT,
         *DIRECT,
@@ -62,12 +78,8 @@ class PFR(DirectMethod):
     dimension: int = 2
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        least = min(self.dimension, X.shape[1])
-        if min(self.n_neighbors, len(X) - 1) < least:
-            raise ValueError(
-                f"n_neighbors must be at least {least} for dimension={least}, and n_samples larger; got "
-                f"n_neighbors={self.n_neighbors}, n_samples = {len(X)}"
-            )
+        m = min(self.dimension, X.shape[1])
+        check_neighbours(self.n_neighbors, m, m, X)
 
     def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, LocalPlanes]:
         count, m = min(self.n_neighbors, len(X) - 1), min(self.dimension, X.shape[1])

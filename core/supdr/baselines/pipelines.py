@@ -1,6 +1,6 @@
-"""scikit-learn classifiers in the library's shell, so that they stand beside the papers' methods in every view.
+"""scikit-learn classifiers with the interface of the papers' methods, so that every view can show them.
 
-They need no iteration: `iterate` yields one snapshot, the fitted model.
+They are fitted in one step: `iterate` yields one snapshot, the fitted model.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _HasMargins(OneShot):
 
     @property
     def label_pull_(self) -> NDArray:
-        """How hard each label pulls, (n,): the largest dual variable of the row as a share of C; 0 where none pulls."""
+        """Influence of each label, (n,): the largest dual variable of the row as a share of C; 0 without one."""
         check_is_fitted(self)
         svm = self._svm()
         pull = np.zeros(len(self._state.X))

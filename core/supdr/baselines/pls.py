@@ -45,15 +45,11 @@ class PLSProjection(Projection):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Latent dimension.
-    head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
+    n_components, head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
         As in `Projection`.
     """
 
     parameters = (COMPONENTS, *HEAD, *SEEDED)
-
-    n_components: int = 2
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         return Scores(n_components)

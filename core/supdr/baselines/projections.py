@@ -1,7 +1,7 @@
-"""Reduction first, classifier second: the pipelines that the papers compare with.
+"""Pipelines of a projection and a classifier, which the papers compare with.
 
-A projection is learnt (with or without labels), then k nearest neighbours or a support vector machine, linear or
-Gaussian, is trained on the projected rows.
+The projection is learnt with or without labels; k nearest neighbours or a support vector machine, linear or Gaussian,
+is then trained on the projected rows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from supdr.solvers.distances import median_distance
 
 @dataclass(eq=False)
 class Reduced(BaseEstimator):
-    """A transformer, then a classifier on what it returns."""
+    """A transformer, then a classifier on the transformed rows."""
 
     reducer: Any
     head: Any
@@ -78,8 +78,8 @@ class Projection(OneShot, ClassifierHead):
 
     Parameters
     ----------
-    n_components : int or None
-        Latent dimension, >= 1; no more than data or method allow is used.
+    n_components : int, default=2
+        Latent dimension, >= 1; no more than there are columns or labelled rows is used.
     head : {"knn", "svm", "rbf"}, default="knn"
         Classifier on the projected rows: nearest neighbours, a linear support vector machine or one with the kernel
         exp(-head_gamma |z - z'|^2).
@@ -94,7 +94,7 @@ class Projection(OneShot, ClassifierHead):
         As in `OneShot`.
     """
 
-    n_components: int | None = None
+    n_components: int | None = 2
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         raise NotImplementedError
@@ -115,9 +115,9 @@ class Projection(OneShot, ClassifierHead):
 
 
 def rbf_gamma(gamma: float | str, X: NDArray, seed: int) -> float:
-    """Return a number as it is, and for "median" 1 / (2 s^2) with the median distance s between rows (n, m).
+    """Return `gamma` as a float; "median" is 1 / (2 s^2) with the median distance s between rows (n, m).
 
-    `seed` chooses the rows whose distances are computed.
+    `seed` selects the rows whose distances are computed.
     """
     if isinstance(gamma, str):
         return 0.5 / median_distance(X, np.random.default_rng(seed)) ** 2
@@ -130,15 +130,11 @@ class PCAProjection(Projection):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Latent dimension.
-    head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
+    n_components, head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
         As in `Projection`.
     """
 
     parameters = (COMPONENTS, *HEAD, *SEEDED)
-
-    n_components: int = 2
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         return PCA(n_components, random_state=self._seed())
@@ -150,9 +146,7 @@ class KernelPCAProjection(Projection):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Latent dimension.
-    head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
+    n_components, head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
         As in `Projection`.
     gamma : float or "median", default="median"
         exp(-gamma |x - x'|^2), > 0; "median" uses the median distance.
@@ -160,7 +154,6 @@ class KernelPCAProjection(Projection):
 
     parameters = (COMPONENTS, MEDIAN_GAMMA, *HEAD, *SEEDED)
 
-    n_components: int = 2
     _: KW_ONLY
     gamma: float | str = "median"
 
@@ -194,6 +187,8 @@ class LDAProjection(Projection):
 
     parameters = (AUTOMATIC_COMPONENTS, *HEAD, *SEEDED)
 
+    n_components: int | None = None
+
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         largest = min(n_classes - 1, X.shape[1])
         return _Discriminants(n_components=min(self.n_components or largest, largest))
@@ -205,9 +200,7 @@ class NCA(Projection):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Latent dimension.
-    head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
+    n_components, head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
         As in `Projection`.
     n_steps : int, default=50
         Steps of the optimisation, >= 1.
@@ -215,7 +208,6 @@ class NCA(Projection):
 
     parameters = (COMPONENTS, replace(STEPS, main=True), *HEAD, *SEEDED)
 
-    n_components: int = 2
     _: KW_ONLY
     n_steps: int = 50
 

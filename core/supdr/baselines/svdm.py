@@ -26,7 +26,7 @@ from supdr.engine.checks import check_cells
 from supdr.engine.common_parameters import CALIBRATE, COMPONENTS, LIMITS, PREPROCESSING
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem, generator
-from supdr.engine.parameters import chosen
+from supdr.engine.parameters import subset
 from supdr.engine.targets import Targets
 from supdr.engine.unweighted import Unweighted
 from supdr.methods.sdr_glm.parameters import PARAMETERS as OF_SDR_GLM
@@ -65,7 +65,7 @@ def _ascend(free: NDArray, signs: NDArray, gram: NDArray, tau: NDArray, ascents:
     n_heads = free.shape[1]
     for i in range(free.shape[0]):
         for _ in range(ascents):
-            moved = 0.0
+            change = 0.0
             for k in range(n_heads):
                 if signs[i, k] == 0.0 or gram[k, k] <= 0.0:
                     continue
@@ -74,9 +74,9 @@ def _ascend(free: NDArray, signs: NDArray, gram: NDArray, tau: NDArray, ascents:
                     if j != k:
                         score += gram[k, j] * tau[i, j] * signs[i, j]
                 best = min(max((1.0 - signs[i, k] * score) / gram[k, k], 0.0), 1.0)
-                moved = max(moved, abs(best - tau[i, k]))
+                change = max(change, abs(best - tau[i, k]))
                 tau[i, k] = best
-            if moved <= 1e-12:
+            if change <= 1e-12:
                 break
 
 
@@ -178,7 +178,7 @@ def fold_in(
 
 @dataclass(eq=False, repr=False)
 class SVDM(Unweighted):
-    """Support vector decomposition machine: factorise X so that linear SVMs read the latent rows.
+    """Support vector decomposition machine: a factorisation of X with linear SVMs on the latent rows.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ class SVDM(Unweighted):
     tol : float, default=1e-6
         Relative change of F that counts as convergence.
     random_state : int or None, default=None
-        Seed; fills directions that the data lack.
+        Seed of random directions, where the data have fewer than `n_components`.
     verbose : int, default=0
         1 shows a progress bar.
     missing_label : object, default=nan
@@ -210,7 +210,7 @@ class SVDM(Unweighted):
 
     parameters = (
         COMPONENTS,
-        *chosen(OF_SDR_GLM, "recon_weight", "reg_scaling", "reg_u", "reg_v", "reg_w"),
+        *subset(OF_SDR_GLM, "recon_weight", "reg_scaling", "reg_u", "reg_v", "reg_w"),
         PREPROCESSING,
         CALIBRATE,
         *LIMITS,
@@ -243,7 +243,7 @@ class SVDM(Unweighted):
     @property
     def label_pull_(self) -> NDArray:
         """Largest multiplier of each training row as a share of its bound, (n_samples,)."""
-        return self._among_all(np.clip(self._state.heads.alpha.max(axis=1) * float(self.reg_w), 0.0, 1.0))
+        return self._over_training_rows(np.clip(self._state.heads.alpha.max(axis=1) * float(self.reg_w), 0.0, 1.0))
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         check_cells(X)

@@ -1,12 +1,12 @@
-"""t-SNE, which sees no labels, then a classifier on its rows; iteration by iteration.
+"""t-SNE without labels, then a classifier on its latent rows; iteration by iteration.
 
 P holds the probability that two rows are neighbours, from Gaussians whose width gives every row the same perplexity;
 Q the same for latent rows, from a Student distribution.  The divergence KL(P | Q) falls by gradient descent with
 momentum and a gain per coordinate; in the first steps P is exaggerated, which lets clusters form.  For many rows in a
 plane the sums over all pairs come from a grid, see `supdr.solvers.pair_sums`.
 
-t-SNE places training rows only.  A new row is put at the weighted mean of the latent rows of its nearest training rows
-(weights 1 / distance), so that it can be classified and drawn: this is ours, not the paper's.
+t-SNE embeds training rows only.  A new row gets the weighted mean of the latent rows of its nearest training rows
+(weights 1 / distance), so that it can be classified and drawn: an addition to the paper.
 
 Source: L. van der Maaten, G. Hinton, "Visualizing data using t-SNE", JMLR 9 (2008); P of the 3 x perplexity nearest
 rows only, after L. van der Maaten, "Accelerating t-SNE using tree-based algorithms", JMLR 15 (2014).
@@ -26,7 +26,6 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import KNeighborsRegressor, NearestNeighbors
 
 from supdr.baselines._parameters import HEAD, SEEDED
-from supdr.baselines.one_shot import OneShot
 from supdr.baselines.projections import ClassifierHead, Projection, head_scores
 from supdr.engine.common_parameters import COMPONENTS, LIMITS
 from supdr.engine.docstrings import with_entries_of
@@ -40,10 +39,11 @@ from supdr.solvers.pair_sums import pair_sums
 EXAGGERATION = 12.0
 SMALL = np.finfo(float).tiny
 START_DEVIATION = 1e-4
-# Training rows between which a new row is placed.
+# Training rows whose latent rows are averaged for a new row.
 GUIDES = 5
 
-# In a plane, where a grid stands for all pairs of rows; and elsewhere: half a second a step for so many.
+# Rows at most: in one or two dimensions, where sums over pairs come from a grid, and in more, where a step on so many
+# takes half a second.
 MOST_ROWS, MOST_PAIRED = 100_000, 20_000
 
 
@@ -90,9 +90,9 @@ def neighbour_probabilities(X: NDArray, perplexity: float) -> sparse.csr_array:
 
 
 def between_neighbours(X: NDArray, latent: NDArray) -> KNeighborsRegressor:
-    """Return a fitted regressor that places new rows at the weighted mean of their nearest training rows.
+    """Return a fitted regressor of latent rows: the weighted mean over the nearest training rows.
 
-    Training rows keep their own places. `X` (n, m): training rows; `latent` (n, d): their latent rows.
+    `X` (n, m): training rows, which keep their own latent rows; `latent` (n, d).
     """
     return KNeighborsRegressor(min(GUIDES, len(X)), weights="distance").fit(X, latent)
 
@@ -117,7 +117,7 @@ def _pulls(latent: NDArray, bounds: NDArray, others: NDArray, P: NDArray) -> tup
 class TSNEProblem(Problem):
     """The divergence of the latent rows' neighbourhoods from those of the inputs.
 
-    `X` (n, m): rows; `n_exaggerated`: first steps, in which P counts twelvefold.
+    `X` (n, m): rows; `n_exaggerated`: number of first steps, in which P is multiplied by 12.
     """
 
     def __init__(self, X: NDArray, n_components: int, perplexity: float, n_exaggerated: int) -> None:
@@ -152,7 +152,7 @@ class TSNEProblem(Problem):
         return 4.0 * exaggeration * pull + state.slopes / state.total
 
     def terms(self, state: State) -> dict[str, float]:
-        """Return KL(P | Q), P as it is."""
+        """Return KL(P | Q), without exaggeration."""
         return {"divergence": self._pulled(state)[1] + float(np.log(state.total))}
 
     def stage(self, state: State) -> int:
@@ -160,7 +160,7 @@ class TSNEProblem(Problem):
         return int(state.iteration >= self.n_exaggerated)
 
     def may_converge(self, previous: State, state: State) -> bool:
-        """Exaggerated steps may leave the divergence as it is for a while."""
+        """Return False while P is exaggerated: the divergence may be constant for some steps."""
         return previous.iteration > self.n_exaggerated
 
     def _pulled(self, state: State) -> tuple[NDArray, float]:
@@ -168,18 +168,18 @@ class TSNEProblem(Problem):
         return _pulls(state.latent, self.P.indptr, self.P.indices, self.P.data)
 
     def _at(self, latent: NDArray, velocity: NDArray, gains: NDArray, seed: int, iteration: int) -> State:
-        """Return the state at `latent`, with the one pass over all pairs that a step needs."""
+        """Return the state at `latent`, with the sums over all pairs of rows that a step needs."""
         total, slopes = pair_sums(latent)
         return State(latent, velocity, gains, max(total, SMALL), slopes, seed, iteration)
 
 
-@with_entries_of(OneShot, Projection)
+@with_entries_of(Projection)
 @dataclass(eq=False, repr=False)
 class TSNE(Unweighted, ClassifierHead):
     """t-SNE of all training rows, then k nearest neighbours or an SVM on the labelled ones.
 
-    t-SNE maps no new rows: `transform` places one at the weighted mean of the latent rows of its five nearest training
-    rows, weights 1 / distance.  Rows of the training set keep their own places.
+    t-SNE has no map for new rows: `transform` returns the weighted mean of the latent rows of the five nearest training
+    rows, weights 1 / distance; of a training row its own latent row.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ class TSNE(Unweighted, ClassifierHead):
     tol : float, default=1e-6
         Stop when the divergence changes by less, relatively.
     preprocessing, random_state, verbose, missing_label
-        As in `OneShot`.
+        As in `Projection`.
 
     Notes
     -----
@@ -230,7 +230,7 @@ class TSNE(Unweighted, ClassifierHead):
         *(replace(parameter, restart=False) for parameter in SEEDED),
     )
 
-    embedding_note: ClassVar[str] = "saw no labels"
+    embedding_note: ClassVar[str] = "placed without labels"
 
     n_components: int = 2
     _: KW_ONLY

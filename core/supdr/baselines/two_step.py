@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.parameters import choice, chosen
+from supdr.engine.parameters import choice, subset
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.estimator import MAC
 from supdr.methods.mac.joint import WithoutTargets
@@ -97,28 +97,38 @@ class TwoStepProblem(Bounded, WithoutTargets):
         return self.hinge(latent, heads) + state.reg_w * float(np.vdot(weights, weights))
 
 
-_FEATURES = choice("mapping", "Mapping", ("rbf", "Gaussians"), "linear", help="What F is made of.")
+_FEATURES = choice("mapping", "Mapping", ("rbf", "Gaussians"), "linear", help="The model behind F.")
 
 
 @dataclass(eq=False, repr=False)
 class TwoStep(MAC):
     """MAC's model fitted by alternating between mapping and classifiers, without auxiliary coordinates.
 
-    The baseline of the paper's figure 6: it gets stuck, since either half only moves to where the other is content.
+    The baseline of the paper's figure 6.  It stops early: each half is only optimal for the present state of the other.
 
     Parameters
     ----------
-    n_components, mapping, n_centers, centers, gamma, reg_w, C, scheme, init, init_noise
+    n_components
         As in `supdr.MAC`.
-    early_stopping, validation_fraction, n_iter_no_change, max_iter, tol
+    mapping : {"rbf", "linear"}, default="rbf"
+        F: Gaussians around centres, or the columns themselves.
+    n_centers, centers, gamma
         As in `supdr.MAC`.
-    random_state, n_jobs, verbose, missing_label, preprocessing
-        As in `supdr.MAC`.  Other defaults than there: ``reg_w=1e-3``, ``early_stopping=False`` and z-scores.
+    reg_w : float or "loo", default=1e-3
+        lambda, ridge on the mapping, > 0; "loo" chooses it as `supdr.MAC` does.
+    C, scheme, init, init_noise
+        As in `supdr.MAC`.
+    early_stopping : "loo" or bool, default=False
+        True: hide `validation_fraction` of the labels and keep the iterate with the smallest error on them.
+    validation_fraction, n_iter_no_change, max_iter, tol, random_state, n_jobs, verbose, missing_label
+        As in `supdr.MAC`.
+    preprocessing : {"loo", "zscore", "none", "minmax", "whiten"}, default="zscore"
+        Fitted inside; "loo" chooses one as `supdr.MAC` does.
     """
 
     parameters = tuple(
         _FEATURES if parameter.name == "mapping" else parameter
-        for parameter in chosen(
+        for parameter in subset(
             MAC.parameters,
             *("n_components", "mapping", "n_centers", "centers", "gamma", "reg_w", "C", "scheme", "init", "init_noise"),
             *("early_stopping", "validation_fraction", "n_iter_no_change", "max_iter", "tol", "preprocessing"),
@@ -127,7 +137,7 @@ class TwoStep(MAC):
     )
     solvers: ClassVar[dict[str, type[MACProblem]]] = {"two_step": TwoStepProblem}
 
-    # Hyper-parameters of MAC with one value here.
+    # Hyper-parameters of MAC that are fixed here.
     solver: str = field(default="two_step", init=False)
     class_weight: Any = field(default=None, init=False)
     calibrate: bool = field(default=False, init=False)

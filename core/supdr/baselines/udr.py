@@ -1,7 +1,7 @@
-"""Unsupervised reduction with generalised linear models, then a classifier: what SDR-GLM is compared with.
+"""Unsupervised reduction with generalised linear models, then a classifier: the baselines of SDR-GLM.
 
-The reduction is SDR-GLM without targets and with lam = 1; new rows are embedded as there, and the classifier is fitted
-on the embedding of the labelled rows.
+The reduction is SDR-GLM without targets and with lam = 1, which also embeds new rows; the classifier is fitted to the
+embedding of the labelled rows.
 
 Source: I. Rish, G. Grabarnik, G. Cecchi, F. Pereira, G. Gordon, "Closed-Form Supervised Dimensionality Reduction with
 Generalized Linear Models", ICML 2008, section 5 (Logistic-UDR, SVM-UDR).
@@ -19,7 +19,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags
 
 from supdr.engine.common_parameters import SVM_WEIGHT
-from supdr.engine.parameters import chosen
+from supdr.engine.fitted import FittedReducer
+from supdr.engine.parameters import subset
 from supdr.engine.targets import Targets
 from supdr.methods.sdr_glm.estimator import SDRGLM
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
@@ -32,14 +33,32 @@ LOGISTIC_TOL = 1e-8
 
 @dataclass(eq=False, repr=False)
 class _Unsupervised(SDRGLM):
-    """SDR-GLM without targets; the classifier comes after it, on the embedding of the labelled rows."""
+    """SDR-GLM without targets, then a classifier on the embedding of the labelled rows.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimension L, >= 1; with ``init="svd"`` no more than there are rows or columns.
+    reg_u, reg_v : float, default=0.01
+        Ridges of latent rows and loadings, biases included, > 0.
+    family_x, solver
+        As in `supdr.SDRGLM`.
+    preprocessing : {"zscore", "minmax", "whiten", "none"}, default="zscore"
+        Applied to Gaussian columns only; "whiten" becomes "zscore" in the cases that `supdr.SDRGLM` lists.
+    init, max_iter
+        As in `supdr.SDRGLM`.
+    tol : float, default=1e-6
+        Change of J that counts as convergence, as a share of what the means leave unexplained.
+    random_state, n_jobs, verbose, missing_label
+        As in `supdr.SDRGLM`.
+    """
 
     restart_parameters: ClassVar[frozenset[str]] = frozenset(
         {"n_components", "family_x", "preprocessing", "init", "random_state", "missing_label"}
     )
-    embedding_note: ClassVar[str] = "saw no labels"
+    embedding_note: ClassVar[str] = "placed without labels"
 
-    # Hyper-parameters of SDR-GLM with one value here.
+    # Hyper-parameters of SDR-GLM that are fixed here.
     task: str = field(default="classification", init=False)
     class_weight: Any = field(default=None, init=False)
     column_weight: ArrayLike | None = field(default=None, init=False)
@@ -55,9 +74,12 @@ class _Unsupervised(SDRGLM):
     inner: int | None = field(default=1, init=False)
     gauge: bool = field(default=True, init=False)
     calibrate: bool = field(default=True, init=False)
+    extrapolate: bool = field(default=True, init=False)
     early_stopping: bool = field(default=False, init=False)
-    validation_fraction: float = field(default=0.2, init=False)
-    n_iter_no_change: int = field(default=10, init=False)
+
+    # No attributes here: scikit-learn takes an attribute of this name for a parameter.
+    validation_fraction: ClassVar[Any] = property()  # type: ignore[misc]
+    n_iter_no_change: ClassVar[Any] = property()  # type: ignore[misc]
 
     n_components: int = 2
     _: KW_ONLY
@@ -100,14 +122,14 @@ class LogisticUDR(_Unsupervised):
 
     Parameters
     ----------
-    n_components, reg_u, reg_v, family_x, solver, preprocessing, init
-        As in `supdr.SDRGLM`.
-    max_iter, tol, random_state, n_jobs, verbose, missing_label
-        As in `supdr.SDRGLM`.
+    n_components, reg_u, reg_v, family_x, solver, preprocessing, init, max_iter, tol
+        As in `_Unsupervised`.
+    random_state, n_jobs, verbose, missing_label
+        As in `_Unsupervised`.
     """
 
     parameters = (
-        *chosen(
+        *subset(
             SDRGLM.parameters,
             *("n_components", "reg_u", "reg_v", "family_x", "solver", "preprocessing", "init", "max_iter", "tol"),
             *("random_state", "n_jobs", "verbose", "missing_label"),
@@ -119,7 +141,7 @@ class LogisticUDR(_Unsupervised):
             Y, codes = self._targets.Y, self._targets.codes
             latent = self._latent(self._training[0])
             spread = column_spread(latent[self._targets.observed])
-            # One softmax, or one label after the other: cells may be missing.
+            # One softmax, or one model for each label, whose cells may be missing.
             labels = np.where(self._targets.observed, Y.argmax(axis=1), np.nan)[:, None] if codes is None else Y
             weights = self._training[1].weights
             machines = [_logistic(latent / spread, labels[:, k], weights) for k in range(labels.shape[1])]
@@ -142,10 +164,10 @@ class SVMUDR(_Unsupervised):
 
     Parameters
     ----------
-    n_components, reg_u, reg_v, family_x, solver, preprocessing, init
-        As in `supdr.SDRGLM`.
-    max_iter, tol, random_state, n_jobs, verbose, missing_label
-        As in `supdr.SDRGLM`.
+    n_components, reg_u, reg_v, family_x, solver, preprocessing, init, max_iter, tol
+        As in `_Unsupervised`.
+    random_state, n_jobs, verbose, missing_label
+        As in `_Unsupervised`.
     C : float, default=1.0
         Hinge weight, > 0.
     """
@@ -168,19 +190,8 @@ class SVMUDR(_Unsupervised):
             tags.classifier_tags.multi_label = False
         return tags
 
-    def predict_proba(self, X: ArrayLike) -> NDArray:
-        """Return class probabilities: a softmax of the scores, its temperature fitted on left-out rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
-        return self._probabilities(self._latent_scores(self._latent(self._prepare(X)), True))
+    # Scores of a machine are no probabilities, unlike those of SDR-GLM's own heads.
+    predict_proba = FittedReducer.predict_proba
 
     @property
     def label_pull_(self) -> NDArray:

@@ -1,6 +1,6 @@
-"""UMAP, with the labels or without, then a classifier on its rows.
+"""UMAP with or without labels, then a classifier on its latent rows.
 
-A new row is put at the weighted mean of the latent rows of its nearest training rows, as with t-SNE: UMAP's own
+A new row gets the weighted mean of the latent rows of its nearest training rows, as with t-SNE: UMAP's own
 `transform` takes seconds for the points of a decision boundary.
 
 Source: L. McInnes, J. Healy, J. Melville, "UMAP: uniform manifold approximation and projection for dimension
@@ -28,17 +28,17 @@ from supdr.engine.targets import Targets
 # Whether the package umap-learn is installed.
 INSTALLED = importlib.util.find_spec("umap") is not None
 
-# Advice where it is not.
+# The message where it is not.
 NEEDS = install("UMAP", "umap-learn", "umap")
 
 
 def umap_places(X: NDArray, y: NDArray | None, settings: dict[str, Any]) -> NDArray:
     """Return UMAP's latent rows.
 
-    `X` (n, m): rows. `y` (n,): class codes; None: UMAP sees no labels. `settings`: of ``umap.UMAP``. Returns (n, d).
+    `X` (n, m): rows; `y` (n,): class codes, None: without labels; `settings`: of ``umap.UMAP``. Returns (n, d).
     """
     with warnings.catch_warnings():
-        # Of parts that are not installed, of few rows, of rows without neighbours: the result is as good as it gets.
+        # Warnings of parts that are not installed, of few rows, of rows without neighbours: the result is still valid.
         warnings.simplefilter("ignore")
         from umap import UMAP as Peer
 
@@ -53,12 +53,10 @@ class UMAP(Projection):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Latent dimension.
-    head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
+    n_components, head, n_neighbors, C, head_gamma, preprocessing, random_state, verbose, missing_label
         As in `Projection`.
     supervised : bool, default=True
-        Whether UMAP sees the labels.
+        Whether UMAP uses the labels.
     n_graph_neighbors : int, default=15
         Neighbours of a row in UMAP's graph, >= 2; no more than there are rows.
     min_dist : float, default=0.1
@@ -88,14 +86,13 @@ class UMAP(Projection):
             0.0,
             1.0,
             0.05,
-            "Between latent rows: small packs tightly.",
+            "Least distance between latent rows. Small values pack them tightly.",
             accepts=(Interval(0.0, 1.0),),
         ),
         *HEAD,
         *SEEDED,
     )
 
-    n_components: int = 2
     _: KW_ONLY
     supervised: bool = True
     n_graph_neighbors: int = 15

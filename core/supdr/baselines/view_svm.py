@@ -1,4 +1,4 @@
-"""Linear SVMs on several views: on all of them side by side, and on the one that does best alone."""
+"""Linear SVMs on several views: on all of them side by side, and on the view with the best cross-validation score."""
 
 from __future__ import annotations
 
@@ -21,9 +21,16 @@ from supdr.engine.view_layout import Layout, make_layout
 
 
 class OnViews(Unweighted):
-    """Base of comparison methods on several views, each divided by the root of its number of columns.
+    """Base of comparison methods on several views.
 
-    Subclasses have the constructor parameters ``views`` and ``preprocessing``.
+    Parameters
+    ----------
+    C : float, default=1.0
+        Hinge weight, > 0.
+    views : None, sequence of int, or sequence of sequences of int, default=None
+        Column groups, as `supdr.SLDR` takes them; None: one view.
+    preprocessing : {"zscore", "minmax", "none"}, default="zscore"
+        Each view is then divided by the root of its number of columns, except with "none".
     """
 
     views: Any
@@ -81,14 +88,12 @@ class AllViewsSVM(_ViewsSVM):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Hinge weight, > 0.
-    preprocessing : {"zscore", "minmax", "none"}, default="zscore"
-        Each view is then divided by the root of its number of columns, except with "none".
+    C, preprocessing
+        As in `OnViews`.
     random_state, verbose, missing_label
         As in `OneShot`.
-    views : None, sequence of int, or sequence of sequences of int, default=None
-        Column groups, as `supdr.SLDR` takes them; None: one view.
+    views
+        As in `OnViews`.
     """
 
     parameters = (SVM_WEIGHT, of_run("views"), UNWHITENED, *SEEDED)
@@ -103,14 +108,12 @@ class BestViewSVM(_ViewsSVM):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Hinge weight, > 0.
-    preprocessing : {"zscore", "minmax", "none"}, default="zscore"
-        Each view is then divided by the root of its number of columns, except with "none".
+    C, preprocessing
+        As in `OnViews`.
     random_state, verbose, missing_label
         As in `OneShot`.
-    views : None, sequence of int, or sequence of sequences of int, default=None
-        Column groups, as `supdr.SLDR` takes them; None: one view.
+    views
+        As in `OnViews`.
     n_folds : int, default=5
         Folds of the choice, >= 2; no more than the smallest class has rows.  With a single row in a class the
         training accuracy decides.
@@ -127,7 +130,7 @@ class BestViewSVM(_ViewsSVM):
     parameters = (
         SVM_WEIGHT,
         of_run("views"),
-        count("n_folds", "Folds", 2, 10, "Of the cross-validation.", accepts=(Whole(2),)),
+        count("n_folds", "Folds", 2, 10, "Number of cross-validation folds.", accepts=(Whole(2),)),
         UNWHITENED,
         *SEEDED,
     )

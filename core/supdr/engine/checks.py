@@ -13,11 +13,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
-# Of the cells of X and y: squares of larger numbers are not finite.
+# Largest accepted cell of X and y: squares of larger numbers are not finite.
 LARGEST = 1e150
 
-
-# Hyper-parameters beyond are named where a computation fails; weights of rows and classes do not go beyond.
+# An error of a computation names the hyper-parameters outside of this range; weights of rows and classes lie within it.
 TINY, HUGE = 1e-30, 1e30
 
 
@@ -28,7 +27,7 @@ def check_integer(name: str, value: Any, low: int = 1) -> None:
 
 
 def check_number(name: str, value: Any, accepted: str, holds: Callable[[Any], bool]) -> None:
-    """Raise ValueError unless `value` is a finite number for which `holds` is true; `accepted` says so in words."""
+    """Raise ValueError unless `value` is a finite number for which `holds` is true, that is, `accepted` in words."""
     if not _is_number(value) or not holds(value):
         raise ValueError(f"{name} must be a number {accepted}; got {value!r}")
 
@@ -60,7 +59,7 @@ def is_convertible(value: Any) -> bool:
 
 
 def check_sizes(name: str, values: NDArray) -> None:
-    """Raise ValueError for a number whose square is not finite; NaN is passed over."""
+    """Raise ValueError for a number whose square is not finite; NaN is accepted."""
     flat = values.ravel()
     if flat.size and max(np.fmax.reduce(flat), -np.fmin.reduce(flat)) > LARGEST:
         cell = np.unravel_index(np.nanargmax(np.abs(values)), values.shape)
@@ -86,7 +85,7 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
 
 
 def warn_of_many_components(n_components: int, n_columns: int) -> None:
-    """Warn, on behalf of the caller of `fit`, of more latent coordinates than preprocessed columns."""
+    """Warn the caller of `fit` of more latent coordinates than preprocessed columns."""
     if n_components > n_columns:
         warnings.warn(
             f"n_components={n_components} exceeds the {n_columns} columns of the preprocessed data",
@@ -100,18 +99,18 @@ def check_start(init: Any, names: Collection[str], shape: tuple[int, int | None]
     if isinstance(init, str):
         check_choice("init", init, names)
         return
-    found, (n_rows, n_columns) = np.shape(init), shape
-    if len(found) != 2 or found[0] != n_rows or not found[1] or n_columns not in (None, found[1]):
+    actual, (n_rows, n_columns) = np.shape(init), shape
+    if len(actual) != 2 or actual[0] != n_rows or not actual[1] or n_columns not in (None, actual[1]):
         quoted = ", ".join(map(repr, names))
-        wanted = f"({n_rows}, {'n_components' if n_columns is None else n_columns})"
-        raise ValueError(f"init must be {quoted} or an array of shape {wanted}; got shape {found}")
+        expected = f"({n_rows}, {'n_components' if n_columns is None else n_columns})"
+        raise ValueError(f"init must be {quoted} or an array of shape {expected}; got shape {actual}")
     if not np.isfinite(numbers_in("init", init)).all():
-        raise ValueError("init must be finite")
+        raise ValueError("init must be finite; got NaN or infinity")
 
 
 @contextmanager
 def naming_extremes(parameters: Mapping[str, Any]) -> Iterator[None]:
-    """Name, in an error of the block, the hyper-parameters whose size may be the cause."""
+    """Add the hyper-parameters outside of `TINY` to `HUGE` to the message of an error in the block."""
     try:
         yield
     except (ArithmeticError, ValueError) as error:
@@ -119,35 +118,19 @@ def naming_extremes(parameters: Mapping[str, Any]) -> Iterator[None]:
         extreme = [f"{name}={parameters[name]:g}" for name, size in sizes.items() if not TINY < size < HUGE]
         if not extreme:
             raise
-        raise ValueError(f"{', '.join(extreme)}: numbers so large or small cannot be computed with: {error}") from error
-
-
-@contextmanager
-def naming_columns(X: Any) -> Iterator[None]:
-    """Name, in an error of the block, the first column of a data frame (pandas) that does not hold numbers."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        for k, name in enumerate(X.columns if hasattr(X, "iloc") and hasattr(X, "columns") else ()):
-            for value in X.iloc[:, k].dropna():
-                if not is_convertible(value):
-                    raise ValueError(
-                        f"X must hold numbers; column {name!r} holds {value!r}: encode it first, by "
-                        "sklearn.preprocessing.OneHotEncoder say"
-                    ) from error
-        raise
+        raise ValueError(f"{', '.join(extreme)}: the computation fails with numbers of this size: {error}") from error
 
 
 def check_snapshot(start: Any, estimator: Any) -> None:
-    """Raise ValueError unless `start` is a snapshot that a run of `estimator` can go on from."""
-    of = getattr(start, "run", None)
-    related = of is None or isinstance(of, type(estimator)) or isinstance(estimator, type(of))
+    """Raise ValueError unless `start` is a snapshot that a run of `estimator` can resume from."""
+    run = getattr(start, "run", None)
+    related = run is None or isinstance(run, type(estimator)) or isinstance(estimator, type(run))
     if not related or not all(hasattr(start, name) for name in ("state", "fixed")):
         raise ValueError(f"start must be a snapshot that {type(estimator).__name__}.iterate has made; got {start!r}")
 
 
 def check_unchanged(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Raise ValueError for a hyper-parameter that a run was started with and that has another value now."""
+    """Raise ValueError for a hyper-parameter whose value `now` is not the value `before`, at the start of the run."""
     for name, value in before.items():
         other = now.get(name)
         if not same_value(value, other):
@@ -165,12 +148,9 @@ def check_cells(X: NDArray) -> None:
 
 
 def check_rows_differ(name: str, X: NDArray) -> None:
-    """Raise ValueError if all rows of `X` are alike.
-
-    `name`: of the method that finds no direction then.
-    """
+    """Raise ValueError if all rows of `X` are equal; `name`: the method, which needs rows that differ."""
     if not np.ptp(X, axis=0).any():
-        raise ValueError(f"{name} needs rows that differ; all {len(X)} labelled rows are alike here")
+        raise ValueError(f"{name} needs rows that differ; all {len(X)} labelled rows are equal")
 
 
 def _is_number(value: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-# One array (n, D_m) per local model; local models that see the same view share it.
+# One array (n, D_m) per local model; local models on the same view share it.
 Views = tuple[NDArray, ...]
 
 
@@ -20,7 +20,7 @@ def stack_views(arrays: Sequence[ArrayLike], *more: ArrayLike) -> tuple[NDArray,
     arrays : sequence of array-likes of shape (n_samples, D_m)
         One table per view.
     *more : array-like
-        Refused: the tables come as one list.
+        Not accepted: pass the tables as one list.
 
     Returns
     -------
@@ -40,10 +40,10 @@ def stack_views(arrays: Sequence[ArrayLike], *more: ArrayLike) -> tuple[NDArray,
     >>> X.shape, sizes
     ((5, 5), (2, 3))
     """
-    entries = listed(arrays)
+    entries = as_list(arrays)
     if entries is None or more:
-        came = f"{1 + len(more)} arguments" if more else repr(arrays)
-        raise ValueError(f"arrays must be one list of tables, as in stack_views([A, B]); got {came}")
+        actual = f"{1 + len(more)} arguments" if more else repr(arrays)
+        raise ValueError(f"arrays must be one list of tables, as in stack_views([A, B]); got {actual}")
     if not entries:
         raise ValueError("arrays must hold at least one view; got none")
     tables = [_table(number, entry) for number, entry in enumerate(entries)]
@@ -66,8 +66,8 @@ def _table(number: int, entry: Any) -> NDArray:
     return table
 
 
-def listed(values: Any) -> list | None:
-    """Return what a list, or anything else that holds things in order, holds; None of anything else."""
+def as_list(values: Any) -> list | None:
+    """Return the entries of an ordered iterable other than text; None for anything else."""
     if isinstance(values, (str, bytes, Mapping, Set)) or not np.iterable(values):
         return None
     return list(values)
@@ -76,14 +76,13 @@ def listed(values: Any) -> list | None:
 def column_groups(views: Any, n_features: int) -> tuple[NDArray[np.intp], ...]:
     """Return the columns of every view.
 
-    `views`: None: one view of all columns.  Integers: sizes of consecutive views, which add up to `n_features`.  Lists:
-    column indices of every view; views may share columns. `n_features`: number of columns of X. Returns tuple of int
-    arrays. Raises ValueError if views are neither, sizes do not add up, a view is empty, or an index is out of range or
-    repeated.
+    `views`: None: one view of all columns.  Integers: sizes of consecutive views, which add up to `n_features`, the
+    number of columns of X.  Lists: column indices of every view; views may share columns. Raises ValueError for
+    anything else, and for an empty view or an index that is out of range or repeated.
     """
     if views is None:
         return (np.arange(n_features),)
-    entries = listed(views)
+    entries = as_list(views)
     if entries is None:
         raise ValueError(
             f"views must be None, a list of sizes that add up to the {n_features} columns of X, or a list of lists of "
@@ -101,8 +100,8 @@ def column_groups(views: Any, n_features: int) -> tuple[NDArray[np.intp], ...]:
 def column_indices(name: str, columns: Any, n_features: int) -> NDArray[np.intp]:
     """Return `columns` as an array of distinct indices.
 
-    `name`: what they are called in errors; `columns`: column indices; `n_features`: number of columns of X. Raises
-    ValueError if they are no distinct integers from 0 to n_features - 1, or none.
+    `name`: of the argument, for errors; `n_features`: number of columns of X. Raises ValueError unless they are
+    distinct integers from 0 to n_features - 1, at least one.
     """
     try:
         indices = np.asarray(columns)

@@ -1,4 +1,4 @@
-"""How many latent coordinates a method takes where the user names none."""
+"""The default number of latent coordinates, and a warning of too few."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from sklearn.pipeline import make_pipeline
 
 from supdr.engine.targets import Targets
 
-# Beyond this many coordinates a step costs more than they add.
+# Largest default: more coordinates cost more time than they improve predictions.
 MOST_COMPONENTS = 50
 
-# A warning is due when the user's number of coordinates costs more than this share of the rows.
+# Share of misclassified rows, beyond those of a linear classifier, from which the warning is given.
 COSTLY = 0.1
 
 FOLDS = 3
@@ -26,33 +26,31 @@ FOLDS = 3
 def component_count(n_components: int | None, targets: Targets, shape: tuple[int, int], init: Any = "") -> int:
     """Return the number of latent coordinates.
 
-    `n_components`: what the user asks for.  None: half as many as there are columns (or rows, if these are fewer), at
-    most 50, but at least 2 and one fewer than there are classes (as many as there are targets); never more than there
-    are columns. `targets`: decoded targets. `shape`: rows and columns of the preprocessed data. `init`: where the
-    latent rows start; an array of them has the number of columns that None stands for.
+    `n_components`: the user's number.  None: half as many as there are columns (or rows, if these are fewer), at most
+    50, but at least 2 and one fewer than there are classes (as many as there are targets); never more than there are
+    columns. `shape`: rows and columns of the preprocessed data. `init`: if it is an array of latent rows, None stands
+    for its number of columns.
     """
     if n_components is not None:
         return int(n_components)
     if not isinstance(init, str):
         return int(np.shape(init)[1])
     n_rows, n_columns = shape
-    told_apart = targets.values.shape[1] if targets.classes is None else len(targets.classes) - 1
-    return min(n_columns, max(2, told_apart, min(n_rows, n_columns, 2 * MOST_COMPONENTS) // 2))
+    least = targets.values.shape[1] if targets.classes is None else len(targets.classes) - 1
+    return min(n_columns, max(2, least, min(n_rows, n_columns, 2 * MOST_COMPONENTS) // 2))
 
 
 def too_few_components(n_components: int | None, targets: Targets) -> bool:
-    """Return whether the user asks for fewer latent coordinates than K classes can need, K - 1."""
+    """Return whether the user's number of latent coordinates is less than K - 1, which K classes can need."""
     return targets.classes is not None and n_components is not None and n_components < len(targets.classes) - 1
 
 
 def warn_of_few_components(n_components: int, X: NDArray, codes: NDArray, guesses: NDArray) -> None:
-    """Warn, on behalf of the caller of `fit`, where fewer coordinates than K - 1 cost many errors.
+    """Warn the caller of `fit` where fewer coordinates than K - 1 cause many errors.
 
-    That is measured: a linear classifier on all columns, by cross-validation, must do much better on the labelled rows
-    than the reduction does on the rows it was fitted on.
-
-    `n_components`: what the user asked for, less than K - 1. `X` (n, m): preprocessed labelled rows; NaN marks a
-    missing cell. `codes`, `guesses` (n,): their classes, and those predicted.
+    The training error of the reduction must exceed the cross-validated error of a linear classifier on all columns by
+    `COSTLY`. `n_components`: the user's number, less than K - 1. `X` (n, m): preprocessed labelled rows; NaN marks a
+    missing cell. `codes`, `guesses` (n,): true and predicted classes.
     """
     sizes = np.bincount(codes)
     n_classes = np.count_nonzero(sizes)

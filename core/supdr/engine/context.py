@@ -1,7 +1,7 @@
-"""What surrounds the work of a run: stop flag, thread, observers, cache.
+"""The context of a run: stop flag, thread, observers, cache.
 
-`iterate` enters the context of a run around its start and around each step.  Solvers read it, far below, through
-`checkpoint`, `timed_part`, `reused` and `show_partial_state`.  It is the only ambient variable of the library.
+`iterate` enters the context of a run around its start and around each step.  Solvers read it through `checkpoint`,
+`timed_part`, `reused` and `show_partial_state`.  It is the only ambient variable of the library.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class RunContext(NamedTuple):
-    """The surroundings of a run; a field that is None does nothing.
+    """The context of a run; a field that is None has no effect.
 
     stop_requested: polled by `checkpoint`; the work ends when it returns True.
-    lend_thread: returns what is entered while the thread only waits, so that another one may work in its place.
+    lend_thread: returns a context manager to enter while the thread only waits, so that another thread may work.
     observe: called with the snapshot of each partial state, by the thread that takes the step.
     snapshot_of: makes a partial state a snapshot; set by `iterate`.
     report_progress: called with the number of finished partitions and of all, in each round over partitions.
     part_seconds: seconds of the named parts of a step, added up by `timed_part`; set by `iterate`.
-    cache: where `reused` looks for results.
-    reused_names: names of the results that were found in `cache`, added by `reused`.
+    cache: the results that `reused` returns again.
+    reused_names: names of the results that came from `cache`, added by `reused`.
     """
 
     stop_requested: Callable[[], bool] | None = None
@@ -38,7 +38,7 @@ class RunContext(NamedTuple):
     cache: ResultCache | None = None
     reused_names: set[str] | None = None
 
-    def given(self) -> dict[str, Any]:
+    def set_fields(self) -> dict[str, Any]:
         """Return the fields that are not None, by name."""
         return {name: value for name, value in self._asdict().items() if value is not None}
 
@@ -47,7 +47,7 @@ _CURRENT: ContextVar[RunContext] = ContextVar("supdr run context", default=RunCo
 
 
 def current_context() -> RunContext:
-    """Return the context of the work that the caller is part of."""
+    """Return the context that the caller runs in."""
     return _CURRENT.get()
 
 
@@ -64,22 +64,22 @@ def run_context(**changes: Any) -> Iterator[None]:
 @contextmanager
 def timed_part(name: str) -> Iterator[None]:
     """Add the seconds of the block to those of the part `name` of the current step; outside of a step do nothing."""
-    seconds, began = current_context().part_seconds, time.perf_counter()
+    seconds, start_time = current_context().part_seconds, time.perf_counter()
     try:
         yield
     finally:
         if seconds is not None:
-            seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - began
+            seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - start_time
 
 
 def partial_states_observed() -> bool:
-    """Tell whether the states that a step has before it is complete are observed."""
+    """Tell whether the context has an observer of states within a step."""
     context = current_context()
     return context.observe is not None and context.snapshot_of is not None
 
 
 def show_partial_state(state: Any) -> None:
-    """Show a state of which some fields may be missing, as its method says, to the observer of the run."""
+    """Pass a state within a step, some fields of which may be missing, to the observer of the run."""
     context = current_context()
     if context.observe is not None and context.snapshot_of is not None:
         context.observe(context.snapshot_of(state))

@@ -1,4 +1,4 @@
-"""Scalars of a snapshot that are computed when somebody looks at them, once, and sharpened for those who wait."""
+"""Scalars of a snapshot that are computed at their first use and can be refined by further work."""
 
 from __future__ import annotations
 
@@ -10,81 +10,78 @@ import numpy as np
 
 
 class Diagnostics(Mapping[str, float]):
-    """A mapping of names to scalars: some are at hand, the others are computed together at the first look.
+    """A mapping of names to scalars: some are given, the others are computed together at their first use.
 
-    Two threads may look at once: one computes, the other waits for it.
+    Threads may share it: one computes, the others wait for it.
 
-    `at_hand`: read without any work. `compute`: returns the others; let go of once it has been called. `sharpen`:
-    returns what some more work makes better of them, or None: they stand.
+    `at_hand`: scalars that need no computation. `compute`: returns the others; released after its one call. `refine`:
+    returns better values of some of them after some work, or None when there are no better ones.
     """
 
-    __slots__ = ("_all", "_compute", "_lock", "_sharpen", "at_hand")
+    __slots__ = ("_all", "_compute", "_lock", "_refine", "at_hand")
 
     def __init__(
         self,
         at_hand: Mapping[str, float],
         compute: Callable[[], Mapping[str, float]] | None = None,
-        sharpen: Callable[[], Mapping[str, float] | None] | None = None,
+        refine: Callable[[], Mapping[str, float] | None] | None = None,
     ) -> None:
         self.at_hand = at_hand
-        self._compute, self._sharpen = compute, sharpen
+        self._compute, self._refine = compute, refine
         self._all: Mapping[str, float] | None = at_hand if compute is None else None
         self._lock = threading.Lock()
 
     def __getitem__(self, name: str) -> float:
-        return self.at_hand[name] if name in self.at_hand else self._everything()[name]
+        return self.at_hand[name] if name in self.at_hand else self._computed()[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self.at_hand or name in self._everything()
+        return name in self.at_hand or name in self._computed()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._everything())
+        return iter(self._computed())
 
     def __len__(self) -> int:
-        return len(self._everything())
+        return len(self._computed())
 
     def __repr__(self) -> str:
-        return repr(dict(self.at_hand if self._all is None else self._all))
+        return repr(dict(self.available))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Diagnostics, (dict(self),)
 
     @property
-    def known(self) -> Mapping[str, float]:
-        """What can be read now without any work: all of them once they were looked at."""
+    def available(self) -> Mapping[str, float]:
+        """Those that can be read now without any work: all of them after the first use of a computed one."""
         return self.at_hand if self._all is None else self._all
 
     @property
     def complete(self) -> bool:
-        """Whether all of them are known."""
+        """Whether all of them can be read without any work."""
         return self._all is not None
 
-    def also(self, **more: float) -> Diagnostics:
-        """Return these scalars with some more at hand; what is not computed yet stays so, and is computed once."""
-        return Diagnostics({**self.at_hand, **more}, self._everything, self._sharpen)
+    def with_values(self, **more: float) -> Diagnostics:
+        """Return these scalars and some more; the computed ones are shared, and still computed once."""
+        return Diagnostics({**self.at_hand, **more}, self._computed, self._refine)
 
-    def sharpen(self) -> bool:
-        """Work for some ten milliseconds on those that can be made better, such as bounds.
-
-        Returns whether there is more to be done; if not, the scalars stand.
-        """
-        if self._sharpen is None:
+    def refine(self) -> bool:
+        """Improve scalars such as bounds by some ten milliseconds of work; return whether further calls can help."""
+        if self._refine is None:
             return False
-        better = self._sharpen()
+        better = self._refine()
         if better is None:
-            self._sharpen = None
+            self._refine = None
             return False
-        known = self._everything()
+        values = self._computed()
         with self._lock:
-            self._all = {**known, **better}
+            self._all = {**values, **better}
         return True
 
-    def _everything(self) -> Mapping[str, float]:
+    def _computed(self) -> Mapping[str, float]:
         if self._all is None:
             with self._lock:
                 if self._all is None:
                     assert self._compute is not None
                     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                        found = self._compute()
-                    self._all, self._compute = {**self.at_hand, **found}, None
+                        values = self._compute()
+                    self._all, self._compute = {**self.at_hand, **values}, None
         return self._all

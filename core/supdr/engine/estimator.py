@@ -1,7 +1,7 @@
 """The scikit-learn shell that all methods share: validation, `iterate`, `fit`, `at`.
 
-A method adds its objective (a `Problem`) and what `supdr.engine.fitted` asks for: how new rows are embedded and how
-latent rows are scored.
+A method adds its objective (a `Problem`) and the two maps that `supdr.engine.fitted` calls: from new rows to latent
+rows, and from latent rows to scores.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from supdr.engine.checks import (
 )
 from supdr.engine.components import too_few_components, warn_of_few_components
 from supdr.engine.context import RunContext
+from supdr.engine.docstrings import with_entries_of
 from supdr.engine.fitted import FittedReducer, predicts_classes, winning_codes
 from supdr.engine.held_out import HeldOut, held_out_rows
 from supdr.engine.iterate import Monitor, Problem, Snapshot, Stop, history_of, iterate
@@ -40,7 +41,7 @@ STILL_FALLING = 0.01
 
 
 class SharedFit(NamedTuple):
-    """A fitted estimator, the test rows in its coordinates (None: as they are), and what was shared, in words."""
+    """A fitted estimator, the test rows in its coordinates (None: unchanged), and the name of the shared results."""
 
     fitted: Any
     X_test: NDArray | None
@@ -53,22 +54,24 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
     Subclasses have the constructor parameters ``max_iter, tol, random_state, verbose, missing_label`` and define
 
     - ``_problem(X, targets)``: the `Problem` on preprocessed rows;
-    - what `FittedReducer` asks for.
+    - the methods that `FittedReducer` lists.
+
+    A subclass may refer to parameters that a base class describes by "As in `Base`.", see `supdr.engine.docstrings`.
 
     parameters: declarations of all hyper-parameters.
-    restart_parameters: those that cannot change within a run, by their declaration; all others act on a resumed run.
+    restart_parameters: names of those that cannot change within a run; all others act on a resumed run.
     embedding_note: what `embedding_` is, in a few words for a caption.
-    accepts_weights: whether the label term of a row is multiplied by its weight, the product of `sample_weight`
-        and of what ``class_weight`` says of its class; see `supdr.engine.unweighted.Unweighted` for other methods.
+    accepts_weights: whether the label term of a row is multiplied by its weight, the product of `sample_weight` and of
+        the ``class_weight`` of its class; `supdr.engine.unweighted.Unweighted` is the base of other methods.
     takes_partitions: whether rows may be Dask collections.
-    prepared_attributes: what a run is prepared with besides its hyper-parameters; an estimator takes it over with the
-        first snapshot of the run.
-    conditional_attributes: fitted attributes that not every fit has: removed then.
+    prepared_attributes: attributes that a run sets before its first step; an estimator copies them with the first
+        snapshot of the run.
+    conditional_attributes: fitted attributes that not every fit sets; a fit that does not set them removes them.
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     restart_parameters: ClassVar[frozenset[str]] = frozenset()
-    embedding_note: ClassVar[str] = "saw the labels"
+    embedding_note: ClassVar[str] = "placed using labels"
     accepts_weights: ClassVar[bool] = True
     takes_partitions: ClassVar[bool] = False
     prepared_attributes: ClassVar[tuple[str, ...]] = (
@@ -78,17 +81,18 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         "_single_target",
         "_preprocessing",
         "_training",
-        "_kept_components",
+        "_resumed_components",
     )
     conditional_attributes: ClassVar[tuple[str, ...]] = ("history_",)
 
     stop_: Stop | None
 
-    _kept_components: int | None = None
+    _resumed_components: int | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.restart_parameters = frozenset(parameter.name for parameter in cls.parameters if parameter.restart)
+        with_entries_of(*cls.__mro__[1:])(cls)
 
     # --- the run ------------------------------------------------------------------------------------------------
 
@@ -103,8 +107,8 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
     ) -> Iterator[Snapshot]:
         """Validate at once and return the stream of snapshots of the optimisation.
 
-        The estimator is fitted as of the newest snapshot that the stream has given, its `snapshot_`; `at` gives it as
-        of any other.
+        The estimator is fitted as of the newest snapshot that the stream has yielded, its `snapshot_`; `at` returns
+        one that is fitted as of any other.
 
         Parameters
         ----------
@@ -113,12 +117,12 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         y : array-like of shape (n_samples,)
             Targets; NaN or None where unlabelled.
         start : Snapshot, optional
-            Continue from this snapshot of an earlier run on the same rows, also with other labels of them, and under
-            other hyper-parameters, those in `restart_parameters` excepted.  ``n_components=None`` is what it was.
-            `max_iter` counts the steps of this call.
+            Continue from this snapshot of an earlier run on the same rows.  Labels may differ, and so may
+            hyper-parameters, except those in `restart_parameters`.  ``n_components=None`` keeps the number of that
+            run.  `max_iter` counts the steps of this call.
         sample_weight : array-like of shape (n_samples,), optional
-            What the label term of each row is multiplied by, >= 0; a row of weight 0 counts as unlabelled.  Only where
-            the method `accepts_weights`.
+            Factors of the rows' label terms, >= 0; a row of weight 0 counts as unlabelled.  None unless the method
+            `accepts_weights`.
         interrupted : callable, optional
             Polled during the run; True ends it at the last complete step.
 
@@ -134,28 +138,22 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         """
         if sample_weight is not None and not self.accepts_weights:
             raise ValueError(f"sample_weight must be None: {type(self).__name__} cannot weigh rows")
-        run = self._unfitted()  # with its own hyper-parameters, whatever is set on this estimator later
+        run = self._unfitted()  # a copy: hyper-parameters set on this estimator later do not change the run
         run._check_declared()
         X, targets = run._validate(X, y, sample_weight)
         run._check_parameters(X, targets)
-        fixed = {name: getattr(run, name) for name in sorted(run.restart_parameters)}
-        if start is not None:
-            check_snapshot(start, run)
-            check_unchanged(start.fixed, fixed)
+        run._check_start(start)
         seed = run._seed()
         monitor = None
         if getattr(run, "early_stopping", False) not in (False, "loo"):
             rows = held_out_rows(targets, run.validation_fraction, seed)
             monitor = HeldOut(run, targets, rows)
             targets = targets.hidden(rows)
-        run._kept_components = None if start is None else run._components_of(start.state)
-        run._preprocessing = run._fit_preprocessing(X, targets, start)
-        run._training = (run._scaled(X), targets)
-        context = RunContext(stop_requested=interrupted)
-        snapshots = run._snapshots(seed=seed, start=start, monitor=monitor, context=context, fixed=fixed)
-        return self._followed(snapshots)
+        run._prepare_training(X, targets, start)
+        return self._start_run(run, seed, start, interrupted, monitor)
 
     @with_callbacks
+    @with_entries_of(iterate)
     def fit(
         self,
         X: ArrayLike,
@@ -167,14 +165,8 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-        y : array-like of shape (n_samples,)
-            Targets; NaN or None where unlabelled.
-        start : Snapshot, optional
-            Continue an earlier run, see `iterate`.
-        sample_weight : array-like of shape (n_samples,), optional
-            What the label term of each row is multiplied by, >= 0; a row of weight 0 counts as unlabelled.
+        X, y, start, sample_weight
+            As in `iterate`.
 
         Returns
         -------
@@ -201,7 +193,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         for last in reported_:
             if last.iteration > (steps[-1].iteration if steps else first_iteration):
                 steps.append(last)
-            if last.stop:  # now: when the run is over, the problem lets go of what its steps needed
+            if last.stop:  # before the run ends: the problem then frees its workspace
                 with naming_extremes(self.get_params(deep=False)):
                     dict((steps or [last])[-1].diagnostics)
         self.history_ = history_of(steps, last)
@@ -221,8 +213,8 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
     def at(self, snapshot: Snapshot) -> Self:
         """Return a fitted estimator as of `snapshot`, sharing its arrays.
 
-        A snapshot knows its run: rows, classes, preprocessing and hyper-parameters are those that it was made with,
-        whatever this estimator has done since.
+        Rows, classes, preprocessing and hyper-parameters are those of the run that yielded the snapshot, not those of a
+        later run of this estimator.
 
         Parameters
         ----------
@@ -237,7 +229,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         Raises
         ------
         ValueError
-            If the snapshot is of another method, or of no estimator's run.
+            If the snapshot was not yielded by `iterate` of this class.
         """
         run = getattr(snapshot, "run", None)
         if type(run) is not type(self):
@@ -248,6 +240,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         fitted._apply(snapshot)
         return fitted
 
+    @with_entries_of(iterate)
     def fit_transform(
         self,
         X: ArrayLike,
@@ -255,18 +248,12 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         start: Snapshot | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> NDArray:
-        """Fit and return ``transform(X)``: what new data will see, not `embedding_`.
+        """Fit and return ``transform(X)``, the latent rows that X has as new data; not `embedding_`.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-        y : array-like of shape (n_samples,)
-            Targets; NaN or None where unlabelled.
-        start : Snapshot, optional
-            Continue an earlier run, see `iterate`.
-        sample_weight : array-like of shape (n_samples,), optional
-            As for `fit`.
+        X, y, start, sample_weight
+            As in `iterate`.
 
         Returns
         -------
@@ -286,7 +273,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
             monitor=self._monitor(problem) if monitor is None else monitor,
             max_iter=self.max_iter,
             tol=self.tol,
-            of=self,
+            owner=self,
             n_iter_no_change=getattr(self, "n_iter_no_change", 10),
             context=context,
             **settings,
@@ -296,41 +283,41 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         raise NotImplementedError
 
     def _monitor(self, problem: Problem) -> Monitor | None:
-        """Return what watches a run in which no rows are held out; see `supdr.engine.iterate.iterate`."""
+        """Return the monitor of a run without held-out rows, see `supdr.engine.iterate.iterate`."""
         return None
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         """Raise ValueError for a hyper-parameter that is out of range."""
 
     def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
-        """Fit what is applied to the rows of X before anything else; a method may spare some columns.
+        """Fit the preprocessing to the rows of X; a method may leave some columns as they are.
 
-        What a method chooses by the targets, a run that goes on from `start` keeps.
+        A run that resumes from `start` keeps a choice that the method made by the targets.
         """
         return fit_preprocessing(self._columns_of(X), getattr(self, "preprocessing", "none"))
 
     def _columns_of(self, X: NDArray) -> Columns:
-        """Return what preprocessing looks at: the columns of the rows of X, or of all rows that X is a sample of."""
+        """Return the columns that preprocessing is fitted to: of X, or of all rows that X is a sample of."""
         return Columns(X)
 
     @staticmethod
     def _components_of(state: Any) -> int | None:
-        """Return how many latent coordinates a run that goes on keeps; None: labels do not change their number."""
+        """Return the number of latent coordinates that a resumed run keeps; None: it does not depend on the labels."""
         return None
 
     @property
-    def _wanted_components(self) -> int | None:
-        """`n_components`; where that is None, what a run that goes on has had so far."""
-        wanted: int | None = getattr(self, "n_components", None)
-        return self._kept_components if wanted is None else wanted
+    def _component_setting(self) -> int | None:
+        """`n_components`, or where that is None the number of the run that this one resumes."""
+        setting: int | None = getattr(self, "n_components", None)
+        return self._resumed_components if setting is None else setting
 
     def _finish(self) -> None:
-        """Compute what prediction needs and frames do not, at the end of a fit."""
+        """Compute at the end of a fit what predictions need and `at` does not."""
 
     def _fit_shared(self, part: Any, metrics: Collection[Any]) -> SharedFit | None:
-        """Fit to a part of a sweep's rows with what its cells share, or return None where they share nothing.
+        """Fit to a part of a sweep's rows with results that its cells share; None: they share nothing.
 
-        `part`: see `supdr.sensitivity.rows.Part`; `metrics`: names or functions that will be asked of the fit.
+        `part`: see `supdr.sensitivity.rows.Part`; `metrics`: names or functions that the sweep evaluates.
         """
         return None
 
@@ -343,17 +330,47 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
             **{name: clone(value) if isinstance(value, BaseEstimator) else value for name, value in parameters.items()}
         )
 
-    def _followed(self, snapshots: Generator[Snapshot, None, None]) -> Iterator[Snapshot]:
-        """Pass the snapshots on; write this estimator, which is fitted as of the newest one."""
+    @property
+    def _restart_values(self) -> dict[str, Any]:
+        """Values of the hyper-parameters that cannot change within a run."""
+        return {name: getattr(self, name) for name in sorted(self.restart_parameters)}
+
+    def _check_start(self, start: Snapshot | None) -> None:
+        """Raise ValueError unless a run of this estimator can resume from `start`."""
+        if start is not None:
+            check_snapshot(start, self)
+            check_unchanged(start.fixed, self._restart_values)
+
+    def _prepare_training(self, X: NDArray, targets: Targets, start: Snapshot | None) -> None:
+        """Fit the preprocessing and set the training rows of a run."""
+        self._resumed_components = None if start is None else self._components_of(start.state)
+        self._preprocessing = self._fit_preprocessing(X, targets, start)
+        self._training = (self._scaled(X), targets)
+
+    def _start_run(
+        self,
+        run: Self,
+        seed: int,
+        start: Snapshot | None,
+        interrupted: Callable[[], bool] | None,
+        monitor: Monitor | None = None,
+    ) -> Iterator[Snapshot]:
+        """Return the snapshots of `run`, which is prepared; each is applied to this estimator and then yielded."""
+        context, fixed = RunContext(stop_requested=interrupted), run._restart_values
+        snapshots = run._snapshots(seed=seed, start=start, monitor=monitor, context=context, fixed=fixed)
+        return self._apply_each(snapshots)
+
+    def _apply_each(self, snapshots: Generator[Snapshot, None, None]) -> Iterator[Snapshot]:
+        """Set the fitted attributes to those of each snapshot, and yield it."""
         with closing(snapshots), naming_extremes(self.get_params(deep=False)):
             for snapshot in snapshots:
                 if getattr(self, "snapshot_", None) is None or self.snapshot_.run is not snapshot.run:
-                    self._take_over(snapshot.run)
+                    self._copy_preparation(snapshot.run)
                 self._apply(snapshot)
                 yield snapshot
 
-    def _take_over(self, run: Self) -> None:
-        """Replace what an earlier run was prepared with by what `run` was prepared with."""
+    def _copy_preparation(self, run: Self) -> None:
+        """Replace the prepared attributes, which an earlier run may have set, by those of `run`."""
         for name in (*self.prepared_attributes, *self.conditional_attributes):
             if name in vars(run):
                 setattr(self, name, getattr(run, name))
@@ -361,12 +378,12 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
                 delattr(self, name)
 
     def _apply(self, snapshot: Snapshot) -> None:
-        """Set the fitted attributes to those of a snapshot of the run that this estimator is prepared for."""
+        """Set the fitted attributes to those of a snapshot of the run whose preparation this estimator has."""
         self.snapshot_ = snapshot
         self.n_iter_, self.stop_ = max(snapshot.iteration, 1), snapshot.stop
-        self._stand_at(snapshot.state)
+        self._set_state(snapshot.state)
 
-    def _stand_at(self, state: Any) -> None:
+    def _set_state(self, state: Any) -> None:
         """Set the fitted attributes that a state of the run determines."""
         self._state = state
         self._memo: dict[str, Any] = {}
@@ -400,7 +417,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
             parameter.check(getattr(self, parameter.name))
 
     def _warn_if_falling(self, advice: str) -> None:
-        """Warn, on behalf of the caller of `fit`, that a run of single epochs was cut off while the objective fell."""
+        """Warn the caller of `fit` that solver "sgd" reached `max_iter` while the objective still fell."""
         objective = self.history_["objective"]
         falling = len(objective) > 1 and objective[-2] - objective[-1] > STILL_FALLING * abs(objective[-2])
         if self.stop_ is Stop.max_iter and falling:
@@ -412,7 +429,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
             )
 
     def _warn_if_few_components(self) -> None:
-        """Warn, on behalf of the caller of `fit`, where the user's number of latent coordinates costs many errors."""
+        """Warn the caller of `fit` where fewer latent coordinates than classes need cause many errors."""
         X, targets = self._training
         if too_few_components(self.n_components, targets):
             rows = targets.labelled

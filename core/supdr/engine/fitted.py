@@ -1,9 +1,10 @@
-"""What a fitted reduction answers: transform, scores and predictions, of rows and of latent rows."""
+"""The methods of a fitted reduction: transform, scores and predictions, of rows and of latent rows."""
 
 from __future__ import annotations
 
 import copy
 import functools
+import warnings
 from collections.abc import Callable, Hashable
 from typing import Any, ClassVar, Self, TypeVar, cast
 
@@ -15,46 +16,46 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from supdr.engine.checks import check_sizes, naming_columns
-from supdr.engine.preprocessing import Preprocessing
+from supdr.engine.checks import check_sizes
+from supdr.engine.preprocessing import FAR, Preprocessing
 from supdr.engine.probabilities import class_probabilities, crossfitted_scores, fit_temperature
+from supdr.engine.tables import naming_columns, with_nan
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
 
-Answer = TypeVar("Answer", bound=Callable[..., Any])
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def predicts_classes(estimator: Any) -> bool:
-    """Tell whether a reduction is a classifier, as its task says."""
+    """Tell whether the task of a reduction is classification."""
     return estimator._task() == "classification"
 
 
-def as_fitted(method: Answer) -> Answer:
-    """Let a method or property answer under the hyper-parameters of the fit, whatever has been set since.
-
-    `method`: of a `FittedReducer`.
-    """
+def as_fitted(method: Method) -> Method:
+    """Decorate a method of a `FittedReducer`: it uses the hyper-parameters of the fit, not those set later."""
 
     @functools.wraps(method)
-    def answer(self: FittedReducer, *args: Any, **kwargs: Any) -> Any:
-        """Ask the estimator as it was fitted."""
+    def call(self: FittedReducer, *args: Any, **kwargs: Any) -> Any:
+        """Call the method of a copy with the hyper-parameters of the fit."""
         return method(self._as_fitted(), *args, **kwargs)
 
-    return answer  # type: ignore[return-value]
+    return call  # type: ignore[return-value]
 
 
 class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """The half of `SupervisedReducer` that reads a state.
+    """The part of `SupervisedReducer` that reads a state.
 
     Subclasses define
 
-    - ``_expose(state)``: sets the method's fitted attributes (cheap: called for every frame that is drawn);
+    - ``_expose(state)``: sets the method's fitted attributes; called for every drawn frame, so it must be fast;
     - ``_latent(X)``: embeds preprocessed rows without labels;
     - ``_latent_scores(latent, calibrated)``: head outputs (n, K) of latent rows;
     - ``_own_latent()``: latent rows of the training set, learnt with labels.
     """
 
     accepts_missing_cells: ClassVar[bool] = False
-    # Hyper-parameters that choose between answers of one fit; all others wait for the next one.
+    # Whether each class has a chart of its own on the map, which may turn apart from the others.
+    map_has_charts: ClassVar[bool] = False
+    # Hyper-parameters that act on predictions of a fitted estimator; all others act at the next fit.
     answer_parameters: ClassVar[frozenset[str]] = frozenset({"calibrate"})
 
     missing_label: Any
@@ -68,7 +69,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     @as_fitted
     def transform(self, X: ArrayLike) -> NDArray:
-        """Embed rows without looking at labels.
+        """Embed rows without their labels.
 
         Parameters
         ----------
@@ -134,15 +135,17 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         -------
         array of shape (n_samples,) or (n_samples, n_targets)
         """
-        return self._decide(self._latent_scores(self._latent(self._prepare(X)), self._calibrated()))
+        rows = self._checked_new(X)
+        self._warn_of_clipped(rows)
+        return self._decide(self._latent_scores(self._latent(self._within_range(rows)), self._calibrated()))
 
     @available_if(predicts_classes)
     @as_fitted
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Return class probabilities: a softmax of the scores, its temperature fitted on left-out rows.
 
-        Unless the head is probabilistic itself, the first call fits three clones, each without a third of the labels,
-        and keeps the temperature.
+        Unless the head is probabilistic, the first call fits three clones, each without a third of the labels, and
+        keeps the temperature.
 
         Parameters
         ----------
@@ -164,7 +167,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         X : array-like of shape (n_samples, n_features)
             Data.
         y : array-like of shape (n_samples,)
-            True labels or values; rows without one, as in `fit`, do not count.
+            True labels or values; rows without one, marked as in `fit`, are left out.
         sample_weight : array-like of shape (n_samples,), optional
             Weights.
 
@@ -179,15 +182,15 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         labels, predicted = as_labels(y), self.predict(X)
         check_consistent_length(labels, predicted, sample_weight)
-        known = ~missing_values(labels, self.missing_label)
-        if known.ndim == 2:
-            known = np.asarray(known.all(axis=1))
-        if not known.any():
-            raise ValueError("y has no labelled row: there is nothing to score")
-        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        rows = ~missing_values(labels, self.missing_label)
+        if rows.ndim == 2:
+            rows = np.asarray(rows.all(axis=1))
+        if not rows.any():
+            raise ValueError("y has no labelled row; at least one is needed for a score")
+        weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
         if predicts_classes(self):
-            return float(accuracy_score(uniform_labels(labels[known]), predicted[known], sample_weight=weights))
-        return float(r2_score(labels[known].astype(float), predicted[known], sample_weight=weights))
+            return float(accuracy_score(uniform_labels(labels[rows]), predicted[rows], sample_weight=weights))
+        return float(r2_score(labels[rows].astype(float), predicted[rows], sample_weight=weights))
 
     @property
     @as_fitted
@@ -210,12 +213,33 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self, "_training")
         return self._decide(self._own_scores())
 
+    @as_fitted
+    def _map_derivative(self, X: ArrayLike) -> NDArray | None:
+        """Return the derivatives (n, d, D) of `transform` in the columns of rows (n, D); None without a formula."""
+        derivative = self._latent_derivative(self._prepare(X))
+        return None if derivative is None else self._preprocessing.pull_back(derivative)
+
     # --- what subclasses define -----------------------------------------------------------------------------------
 
     def _expose(self, state: Any) -> None:
         raise NotImplementedError
 
     def _latent(self, X: NDArray) -> NDArray:
+        raise NotImplementedError
+
+    def _latent_derivative(self, X: NDArray) -> NDArray | None:
+        """Return the derivatives (n, d, r) of visible latent rows in the columns of preprocessed rows (n, r), or None.
+
+        0 where a cell is missing.
+        """
+        return None
+
+    def _has_left_out_error(self) -> bool:
+        """Whether a fit with these hyper-parameters will know `_left_out_error`."""
+        return False
+
+    def _left_out_error(self) -> float:
+        """Return the share of labelled rows that the fit without their own label gets wrong, in closed form."""
         raise NotImplementedError
 
     def _own_latent(self) -> NDArray:
@@ -233,12 +257,12 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return class_probabilities(scores, self._memo["temperature"])
 
     def _left_out_scores(self) -> tuple[NDArray, NDArray]:
-        """Return head outputs of training rows as if their labels were not known, and the numbers of these rows."""
+        """Return head outputs of training rows by fits without their labels, and the numbers of these rows."""
         X, targets = self._training
         return crossfitted_scores(self, self._preprocessing.inverse_transform(X), targets, self._state.seed)
 
     def _to_be_scored(self) -> Any:
-        """Return an unfitted clone of which nothing but its scores will be asked."""
+        """Return an unfitted clone that only computes scores; a method may turn off its other results."""
         return clone(self)
 
     def _own_scores(self) -> NDArray:
@@ -273,8 +297,41 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return bool(getattr(self, "calibrate", False))
 
     def _prepare(self, X: ArrayLike) -> NDArray:
+        return self._within_range(self._checked_new(X))
+
+    def _checked_new(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self, "_state")
-        return self._scaled(self._checked(X, reset=False))
+        return self._checked(X, reset=False)
+
+    def _clips_new_rows(self) -> bool:
+        """Whether cells of new rows far outside of the range of the training rows are clipped.
+
+        The values that a linear predictor gives grow without bound; scores of classes may, and the class stays.
+        """
+        return not getattr(self, "extrapolate", True) and not predicts_classes(self)
+
+    def _within_range(self, X: NDArray) -> NDArray:
+        """Return preprocessed rows, clipped before where the method does so."""
+        return self._scaled(self._preprocessing.clipped(X) if self._clips_new_rows() else X)
+
+    def _warn_of_clipped(self, X: NDArray) -> None:
+        """Warn of the first cell of new rows that is clipped and far away."""
+        if not self._clips_new_rows():
+            return
+        fitted = self._preprocessing
+        rows, columns = np.nonzero((fitted.clipped(X, FAR) != X) & ~np.isnan(X))
+        if not len(rows):
+            return
+        row, column = rows[0], columns[0]
+        name = repr(str(self.feature_names_in_[column])) if hasattr(self, "feature_names_in_") else str(column)
+        warnings.warn(
+            f"{len(np.unique(rows))} of {len(X)} rows of X lie far outside of the training rows, the first in row "
+            f"{row}, column {name}: {X[row, column]:g}, where the training rows have {fitted.low[column]:g} to "
+            f"{fitted.high[column]:g}. Such cells are clipped, this one at {fitted.clipped(X)[row, column]:g}; "
+            "extrapolate=True uses them as they are",
+            UserWarning,
+            stacklevel=4,
+        )
 
     def _scaled(self, X: NDArray) -> NDArray:
         """Return preprocessed rows; raise ValueError where their squares are not finite."""
@@ -284,14 +341,15 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return rows
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> NDArray:
-        # The checks of what needs none take longer than embedding the rows of a frame.
+        # scikit-learn's checks take longer than embedding the rows of a frame.
         if not reset and not hasattr(self, "feature_names_in_") and _is_ready(X, self.n_features_in_):
             return np.asarray(X)
         finite = "allow-nan" if self.accepts_missing_cells else True
+        X = with_nan(X)
         with naming_columns(X):
             return validate_data(
                 self,
-                _with_nan(X),
+                X,
                 reset=reset,
                 dtype=np.float64,
                 order="C",
@@ -300,14 +358,15 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             )
 
     def _expose_support(self, support: Any) -> None:
-        """Set ``support_``, ``n_support_`` and ``support_fraction_`` from a mask of the labelled rows."""
+        """Set the fitted attributes of support vectors, a mask or positions among the labelled rows."""
         targets = self._training[1]
-        self.support_ = np.flatnonzero(targets.labelled)[support]
+        labelled = np.flatnonzero(targets.labelled)
+        self.support_ = labelled[support]
         self.n_support_ = np.bincount(targets.codes[self.support_], minlength=len(self.classes_))
-        self.support_fraction_ = float(support.mean())
+        self.support_fraction_ = len(self.support_) / len(labelled)
 
-    def _among_all(self, values: NDArray) -> NDArray:
-        """Return one value per training row: those given for the labelled rows, 0 for the others."""
+    def _over_training_rows(self, values: NDArray) -> NDArray:
+        """Return one value per training row: `values` for the labelled rows, 0 for the others."""
         labelled = self._training[1].labelled
         result = np.zeros(len(labelled))
         result[labelled] = values
@@ -339,31 +398,22 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
 
 def winning_codes(scores: NDArray) -> NDArray:
-    """Return the class, as an index, that the scores (n, K) of each row speak for; K = 1 for two classes."""
+    """Return the index of the class with the largest score, (n,), of scores (n, K); K = 1 for two classes."""
     return (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
 
 
 @functools.cache
 def _parameter_names(kind: Any) -> tuple[str, ...]:
-    """Return the hyper-parameters of a class; scikit-learn reads its constructor anew each time it is asked."""
+    """Return the hyper-parameters of a class; scikit-learn inspects the constructor at each call."""
     return tuple(kind._get_param_names())
 
 
 def _is_ready(X: Any, n_columns: int) -> bool:
-    """Whether X is an array of finite floats as kernels take it, with so many columns and a row at least."""
+    """Whether X is a C-contiguous array of finite floats with `n_columns` columns and at least one row."""
     if type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or not X.flags.c_contiguous:
         return False
     with np.errstate(over="ignore", invalid="ignore"):
         return len(X) > 0 and X.shape[1] == n_columns and bool(np.isfinite(X.sum()))
-
-
-def _with_nan(X: Any) -> Any:
-    """Return rows whose missing cells are all NaN: among objects they may be None or pandas.NA."""
-    if hasattr(X, "dtypes") and hasattr(X, "mask"):
-        return X.mask(X.isna(), np.nan) if X.dtypes.eq(object).any() else X
-    if isinstance(X, np.ndarray) and X.dtype == object:
-        return np.where(missing_values(X, None), np.nan, X)
-    return X
 
 
 def _flat(scores: NDArray) -> NDArray:

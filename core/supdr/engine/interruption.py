@@ -1,4 +1,4 @@
-"""How long solvers hear of a stop: they call `checkpoint` between slices of work of about 20 ms.
+"""Interruption of runs: solvers call `checkpoint` between slices of work of about 20 ms.
 
 Outside of a run `checkpoint` does nothing.
 """
@@ -22,7 +22,7 @@ class Interrupted(Exception):
 # Seconds between two polls of the stop flag while a thread waits.
 POLL_INTERVAL = 0.02
 
-# Abandoned calls that may still be at work.
+# Abandoned calls that may still run.
 MAX_ABANDONED = 2
 
 _abandoned: list[threading.Thread] = []
@@ -37,7 +37,7 @@ def checkpoint() -> None:
 
 
 def lent_thread() -> AbstractContextManager[None]:
-    """Return what to enter while this thread only waits, see `RunContext.lend_thread`."""
+    """Return the context manager to enter while this thread only waits, see `RunContext.lend_thread`."""
     lend_thread = current_context().lend_thread
     return nullcontext() if lend_thread is None else lend_thread()
 
@@ -45,28 +45,28 @@ def lent_thread() -> AbstractContextManager[None]:
 def abandonable(work: Callable[[], Any]) -> Any:
     """Return ``work()``, a long call without checkpoints; abandon it in its own thread when a stop is requested.
 
-    Checkpoints within it raise then.  NumPy lets other threads run during a decomposition or a product, SciPy's LAPACK
-    and BLAS do not: use NumPy's.  At most `MAX_ABANDONED` abandoned calls are at work: the next call waits for one to
-    end, as ten changes of a slider in a second would otherwise fill the memory.
+    Checkpoints within an abandoned call raise.  NumPy releases the interpreter's lock during a decomposition or a
+    product, SciPy's LAPACK and BLAS wrappers do not: use NumPy's.  At most `MAX_ABANDONED` abandoned calls run at a
+    time; the next call waits for one to end, since ten changes of a slider in a second would otherwise fill the memory.
 
-    `work`: writes to nothing that others read.
+    `work`: a function without side effects.
     """
     if current_context().stop_requested is None:
         return work()
     outcome: dict[str, Any] = {}
-    # A new thread begins with an empty context: an abandoned call may outlive the run, and refers to nothing of it.
+    # A new thread has an empty context: an abandoned call may outlive the run, and holds no reference to it.
     is_abandoned = threading.Event()
 
     def run() -> None:
-        """Do the work and keep its outcome."""
+        """Call `work` and store its result or its error."""
         try:
             with run_context(stop_requested=is_abandoned.is_set):
                 outcome["value"] = work()
         except BaseException as error:  # handed to the caller
             outcome["error"] = error
 
-    while len(at_work := [thread for thread in _abandoned if thread.is_alive()]) >= MAX_ABANDONED:
-        at_work[0].join(POLL_INTERVAL)
+    while len(alive := [thread for thread in _abandoned if thread.is_alive()]) >= MAX_ABANDONED:
+        alive[0].join(POLL_INTERVAL)
         checkpoint()
     thread = threading.Thread(target=run, name="supdr-linear-algebra", daemon=True)
     thread.start()
@@ -83,10 +83,7 @@ def abandonable(work: Callable[[], Any]) -> Any:
 
 
 def result_of(future: Future) -> Any:
-    """Return the result of work in another process; give it up when a stop is requested.
-
-    Work that has not begun is cancelled then; the result of work that has begun is dropped.
-    """
+    """Return the result of work in another process; when a stop is requested, cancel it or drop its result."""
     try:
         _wait_until(lambda: bool(wait([future], POLL_INTERVAL).done))
     except BaseException:
@@ -96,13 +93,13 @@ def result_of(future: Future) -> Any:
 
 
 def _has_ended(thread: threading.Thread) -> bool:
-    """Wait a moment for a thread, and tell whether it has ended."""
+    """Wait up to `POLL_INTERVAL` for a thread, and tell whether it has ended."""
     thread.join(POLL_INTERVAL)
     return not thread.is_alive()
 
 
 def _wait_until(over: Callable[[], bool]) -> None:
-    """Call ``over()``, which waits a moment, until it is true; lend the thread unless the first call is."""
+    """Call ``over()``, which waits for a moment, until it returns True; lend the thread after the first call."""
     if over():
         return
     with lent_thread():

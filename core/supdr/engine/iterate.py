@@ -1,8 +1,8 @@
-"""The core protocol: a method is a problem that can be started, stepped and measured.
+"""The core protocol: a method is a problem with a start, a step and an objective.
 
-A *state* is a NamedTuple of arrays that is never written to once it has been returned.  `iterate` turns a problem into
-a stream of `Snapshot`; `run` exhausts the stream.  Everything that watches an optimisation (histories, progress bars,
-the explorer) is an observer of that stream; no solver prints, counts or draws.
+A *state* is a NamedTuple of arrays that are never written to after it has been returned.  `iterate` turns a problem
+into a stream of `Snapshot`; `run` exhausts the stream.  Histories, progress bars and the explorer are observers of that
+stream; no solver prints, counts or draws.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from supdr.engine.context import RunContext, run_context
 from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.interruption import Interrupted
 
-# Maps a state to a score that is to be made small, its most important number first.
+# Maps a state to a score, which is compared as a tuple; smaller is better.
 Monitor = Callable[[Any], tuple[float, ...]]
 
 # An objective this many times the size of the first one counts as divergence.
@@ -41,31 +41,31 @@ class Stop(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Snapshot:
-    """What can be known of a run at one iteration.
+    """The state of a run at one iteration, and its measures.
 
     Attributes
     ----------
     iteration : int
-        Number of steps taken since the start of the run, earlier legs of a resumed run included.
+        Number of steps since the start of the run, those before a resumption included.
     stage : int
-        The objective is the same function, and is expected to fall, as long as the stage does not change.
+        Number of the objective function: within a stage the objective is one function, which should fall.
     losses : mapping of str to float
         Additive named terms and ``"objective"``, their sum, which is minimised.
     diagnostics : Diagnostics
         A mapping of names to quantities that are not part of the sum: bounds, gaps, step sizes, ...  Those that take
-        time are computed when they are looked at, once.
+        time are computed once, at their first use.
     state : NamedTuple
         The arrays of the method.  Shared, never written to.
     elapsed : float
-        Seconds spent inside the steps of this leg of the run.
+        Seconds spent in the steps since the start or the last resumption.
     stop : Stop or None
         Set on the last snapshot of a run, None before.
     fixed : mapping of str to object
-        The hyper-parameters that cannot change within a run, as this one was started with them.
+        Values of the hyper-parameters that cannot change within the run.
     parts : mapping of str to float
-        Seconds that the parts of the last step took, where the method names them.
+        Seconds of the named parts of the last step, if the method names any.
     run : object
-        What all snapshots of a run share: its rows, classes, preprocessing and hyper-parameters.  ``at`` reads it.
+        The estimator that all snapshots of a run share: rows, classes, preprocessing and hyper-parameters, for ``at``.
     """
 
     iteration: int
@@ -92,14 +92,14 @@ class Snapshot:
 
 
 class Problem:
-    """Base of every method's problem: data and hyper-parameters, without any iterate.
+    """Base of every method's problem: data and hyper-parameters, no iterate.
 
-    Subclasses define `start`, `step` and `terms`; the rest has sensible defaults.
-    States are NamedTuples with at least the fields ``seed`` and ``iteration``; step t draws its random numbers from
-    ``default_rng([seed, t])``, so that resuming and branching are exact.
+    Subclasses define `start`, `step` and `terms`; the other methods have defaults.  States are NamedTuples with at
+    least the fields ``seed`` and ``iteration``; step t draws its random numbers from ``default_rng([seed, t])``, so
+    that a resumed run repeats the original one exactly.
     """
 
-    # What to do when the run diverges; shown to the user.
+    # Advice in the warning of a diverged run.
     advice: str = "Try smaller step sizes or stronger regularisation."
 
     def start(self, seed: int) -> Any:
@@ -107,7 +107,7 @@ class Problem:
         raise NotImplementedError
 
     def step(self, state: Any) -> Any:
-        """Return the state one visible step later.  Never writes to `state`."""
+        """Return the state after one step, without writing to `state`."""
         raise NotImplementedError
 
     def terms(self, state: Any) -> dict[str, float]:
@@ -120,21 +120,20 @@ class Problem:
         return {"objective": math.fsum(terms.values()), **terms} if _finite(terms) else {"objective": math.nan, **terms}
 
     def readings(self, state: Any) -> dict[str, float]:
-        """Return scalars worth watching that cost nothing: they are read at every step, and kept by `fit`."""
+        """Return diagnostics that need no computation: they are read at every step, and `fit` keeps them."""
         return {}
 
     def diagnostics(self, state: Any) -> dict[str, float]:
-        """Return scalars worth watching that take time to compute.
+        """Return diagnostics that take time to compute.
 
-        Only called for a snapshot whose diagnostics are looked at, once, possibly long after the step and from another
-        thread than the run's.
+        Called at the first use of a snapshot's diagnostics, possibly long after the step and from another thread.
         """
         return {}
 
     def refined_diagnostics(self, state: Any) -> Mapping[str, float] | None:
-        """Return what some ten milliseconds more make better of the diagnostics, or None: they stand as they are.
+        """Return diagnostics that some ten milliseconds of work have improved, or None if there is nothing to improve.
 
-        Only called for a snapshot that somebody stays with, again and again until it returns None.
+        Called repeatedly, until it returns None, for a snapshot that an observer keeps showing.
         """
         return None
 
@@ -144,19 +143,19 @@ class Problem:
         return {}
 
     def release(self) -> None:
-        """Free what only steps need; called when a run ends, while snapshots may still be looked at."""
+        """Free what only steps need; called when a run ends, while its snapshots may still be in use."""
         self.workspace.clear()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is saved: all but the workspace."""
+        """Return the attributes to pickle: all but the workspace."""
         return {name: value for name, value in vars(self).items() if name != "workspace"}
 
     def stage(self, state: Any) -> int:
-        """Return the number of the stage; the objective falls within one."""
+        """Return the number of the stage; within a stage the objective should fall."""
         return 0
 
     def adopt(self, state: Any) -> Any:
-        """Return `state`, which may stem from other hyper-parameters, made ready for this problem.
+        """Return `state`, which may come from other hyper-parameters, adapted to this problem.
 
         Raises
         ------
@@ -166,11 +165,11 @@ class Problem:
         return state
 
     def tolerance_scale(self, objective: float) -> float:
-        """Return what a change of the objective is compared with: `tol` is a share of it."""
+        """Return the number of which `tol` is a share: changes of the objective up to their product are convergence."""
         return abs(objective)
 
     def may_converge(self, previous: Any, state: Any) -> bool:
-        """Whether an unchanged objective after this step means convergence (a rejected step may not)."""
+        """Whether an unchanged objective after this step is convergence; after a rejected step it may not be."""
         return True
 
 
@@ -204,28 +203,27 @@ def iterate(
     n_iter_no_change: int = 10,
     context: RunContext | None = None,
     fixed: Mapping[str, Any] | None = None,
-    of: Any = None,
+    owner: Any = None,
 ) -> Generator[Snapshot, None, None]:
-    """Yield the starting point and then one snapshot per step; the last one carries the reason for stopping.
+    """Yield the starting point and then one snapshot per step; the last one has the reason for stopping.
 
     Parameters
     ----------
     problem : Problem
-        What to optimise.
+        Objective and steps.
     max_iter : int
         Number of steps of this call, >= 1.
     tol : float
-        Stop as converged when the objective changes by no more than ``tol * |objective|`` within a stage, or by that
-        share of what the problem compares with instead (`Problem.tolerance_scale`).  A value of 0 stops only when the
-        objective does not change at all.  Negative: never.
+        Stop as converged when the objective changes within a stage by no more than ``tol * |objective|``, or ``tol``
+        times `Problem.tolerance_scale`.  0: only when the objective does not change at all.  Negative: never.
     seed : int
         Seed of a fresh start.  A resumed run keeps the seed of its state.
     start : Snapshot, optional
-        Continue from here, possibly under other hyper-parameters.
+        Continue from this snapshot, possibly under other hyper-parameters.
     monitor : callable, optional
-        Maps a state to a tuple to be made small: the held-out error, which becomes the diagnostic
-        ``"validation_error"``, then what decides between equals.  When it has not improved for `n_iter_no_change`
-        steps the run ends.  With a monitor the last snapshot is the best one seen.
+        Maps a state to a tuple, smaller is better: the held-out error, which becomes the diagnostic
+        ``"validation_error"``, and numbers that break ties.  When it has not improved for `n_iter_no_change` steps the
+        run ends.  With a monitor the last snapshot is the best one.
     n_iter_no_change : int
         See `monitor`.
     context : RunContext, optional
@@ -233,16 +231,16 @@ def iterate(
         ``stop_requested`` is polled between and, through `checkpoint`, within steps; True ends the run at the last
         complete step.  A run that is stopped before its starting point is ready yields nothing.
     fixed : mapping, optional
-        Noted in every snapshot: the hyper-parameters that a resumed run must not change.
-    of : object, optional
-        Noted in every snapshot as its run.
+        The hyper-parameters that a resumed run must not change; `Snapshot.fixed`.
+    owner : object, optional
+        The estimator of the run; `Snapshot.run`.
 
     Yields
     ------
     Snapshot
     """
     try:
-        steps = _Steps(problem, context or RunContext(), dict(fixed or {}), of)
+        steps = _Steps(problem, context or RunContext(), dict(fixed or {}), owner)
         yield from _run(steps, max_iter, tol, seed, start, monitor, n_iter_no_change)
     finally:
         problem.release()
@@ -254,9 +252,9 @@ def run(problem: Problem, **settings: Any) -> tuple[Snapshot, Stop]:
     Parameters
     ----------
     problem : Problem
-        What to optimise.
+        Objective and steps.
     **settings
-        As for `iterate`.
+        Keyword arguments of `iterate`.
 
     Returns
     -------
@@ -266,7 +264,7 @@ def run(problem: Problem, **settings: Any) -> tuple[Snapshot, Stop]:
     Raises
     ------
     Interrupted
-        If the run is stopped before its starting point is ready: there is no snapshot then.
+        If the run is stopped before its starting point is ready, and so has no snapshot.
     """
     last = None
     for snapshot in iterate(problem, **settings):
@@ -279,9 +277,9 @@ def run(problem: Problem, **settings: Any) -> tuple[Snapshot, Stop]:
 
 
 class _Steps(NamedTuple):
-    """Makes the snapshots of a run: the starting point and what follows a snapshot.
+    """The steps of a run as snapshots.
 
-    problem: what is optimised; context: of the run; fixed, run: noted in every snapshot.
+    problem: objective and steps; context: of the run; fixed, run: fields of every snapshot.
     """
 
     problem: Problem
@@ -292,27 +290,27 @@ class _Steps(NamedTuple):
     def first(self, seed: int, start: Snapshot | None) -> Snapshot:
         """Return the starting point; raise `Interrupted` if a stop is requested before it is ready."""
         problem = self.problem
-        with run_context(**self.context.given(), snapshot_of=self._of_partial_state):
+        with run_context(**self.context.set_fields(), snapshot_of=self._partial_snapshot):
             state = problem.start(seed) if start is None else problem.adopt(start.state)
             with np.errstate(over="ignore", invalid="ignore"):
                 losses = problem.losses(state)
             if not _finite(losses):
                 raise ValueError(f"the starting point has a non-finite objective: {losses}. {problem.advice}")
-            return self._snapshot(state, losses, self._observed(state))
+            return self._snapshot(state, losses, self._diagnostics(state))
 
-    def following(self, current: Snapshot) -> Snapshot | None:
+    def after(self, current: Snapshot) -> Snapshot | None:
         """Return the snapshot one step after `current`, or None if a stop is requested before it is complete."""
         problem, stop_requested = self.problem, self.context.stop_requested
         if stop_requested is not None and stop_requested():
             return None
-        began, parts = time.perf_counter(), dict[str, float]()
-        changes = {**self.context.given(), "snapshot_of": self._of_partial_state, "part_seconds": parts}
+        start_time, parts = time.perf_counter(), dict[str, float]()
+        changes = {**self.context.set_fields(), "snapshot_of": self._partial_snapshot, "part_seconds": parts}
         try:
-            # A diverging run overflows; it is reported as such, not by warnings from inside NumPy.
+            # A diverging run overflows; `Stop.diverged` reports it, not warnings of NumPy.
             with run_context(**changes), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 state = problem.step(current.state)
-                elapsed = current.elapsed + time.perf_counter() - began
-                losses, diagnostics = problem.losses(state), self._observed(state)
+                elapsed = current.elapsed + time.perf_counter() - start_time
+                losses, diagnostics = problem.losses(state), self._diagnostics(state)
         except Interrupted:
             return None
         return self._snapshot(state, losses, diagnostics, elapsed, parts=parts)
@@ -323,11 +321,11 @@ class _Steps(NamedTuple):
         stage, run = self.problem.stage(state), {"fixed": self.fixed, "run": self.run}
         return Snapshot(state.iteration, stage, losses, diagnostics, state, elapsed, **run, **parts)
 
-    def _of_partial_state(self, state: Any) -> Snapshot:
+    def _partial_snapshot(self, state: Any) -> Snapshot:
         return self._snapshot(state, {}, Diagnostics({}))
 
-    def _observed(self, state: Any) -> Diagnostics:
-        """Return the readings, and the diagnostics once they are looked at."""
+    def _diagnostics(self, state: Any) -> Diagnostics:
+        """Return readings, and diagnostics that are computed at their first use."""
         problem = self.problem
         return Diagnostics(
             problem.readings(state), partial(problem.diagnostics, state), partial(problem.refined_diagnostics, state)
@@ -348,25 +346,25 @@ def _run(
         current = steps.first(seed, start)
     except Interrupted:
         return
-    current, best_score = _scored(current, monitor)
+    current, best_score = _with_score(current, monitor)
     yield current
     limit = EXPLOSION * (1.0 + abs(current.objective))
-    best, waited = current, 0
+    best, steps_since_best = current, 0
     for count in range(1, max_iter + 1):
-        following = steps.following(current)
-        if following is None:
+        proposal = steps.after(current)
+        if proposal is None:
             yield replace(best if monitor else current, stop=Stop.interrupted)
             return
-        if not _finite(following.losses) or abs(following.objective) > limit:
+        if not _finite(proposal.losses) or abs(proposal.objective) > limit:
             yield replace(current, stop=Stop.diverged)
             return
-        stop = _judge(steps.problem, current, following, tol, last=count == max_iter)
-        current, score = _scored(following, monitor)
+        stop = _stop_reason(steps.problem, current, proposal, tol, last=count == max_iter)
+        current, score = _with_score(proposal, monitor)
         if monitor:
-            waited = 0 if score < best_score else waited + 1
-            if waited == 0:
+            steps_since_best = 0 if score < best_score else steps_since_best + 1
+            if steps_since_best == 0:
                 best, best_score = current, score
-            if waited >= n_iter_no_change:
+            if steps_since_best >= n_iter_no_change:
                 stop = Stop.no_improvement
             if stop:
                 if best is not current:
@@ -380,9 +378,9 @@ def _run(
 
 
 def history_of(steps: Sequence[Snapshot], last: Snapshot) -> dict[str, NDArray]:
-    """Return losses and readings of every step; of diagnostics that take time only what the last step says.
+    """Return arrays of losses and readings, one entry per step, and of the other diagnostics of the last step.
 
-    `last`: tells the names where there are no steps. Returns a value for each step, NaN where it has none.
+    NaN stands for a value that a step does not have. `last`: a snapshot with all names, for a run without steps.
     """
     rows: list[dict[str, float]] = [{**step.losses, **step.diagnostics.at_hand} for step in steps]
     rows[-1:] = [{**step.losses, **step.diagnostics} for step in steps[-1:]]
@@ -390,15 +388,15 @@ def history_of(steps: Sequence[Snapshot], last: Snapshot) -> dict[str, NDArray]:
     return {name: np.array([row.get(name, np.nan) for row in rows]) for name in names}
 
 
-def _scored(snapshot: Snapshot, monitor: Monitor | None) -> tuple[Snapshot, tuple[float, ...]]:
-    """Return the snapshot with its held-out error, and all of its score."""
+def _with_score(snapshot: Snapshot, monitor: Monitor | None) -> tuple[Snapshot, tuple[float, ...]]:
+    """Return the snapshot with its held-out error as a diagnostic, and its score."""
     if monitor is None:
         return snapshot, ()
     score = monitor(snapshot.state)
-    return replace(snapshot, diagnostics=snapshot.diagnostics.also(validation_error=score[0])), score
+    return replace(snapshot, diagnostics=snapshot.diagnostics.with_values(validation_error=score[0])), score
 
 
-def _judge(problem: Problem, previous: Snapshot, current: Snapshot, tol: float, last: bool) -> Stop | None:
+def _stop_reason(problem: Problem, previous: Snapshot, current: Snapshot, tol: float, last: bool) -> Stop | None:
     change = abs(previous.objective - current.objective)
     if (
         previous.stage == current.stage

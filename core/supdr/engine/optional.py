@@ -1,4 +1,4 @@
-"""Packages that only a part of the library needs: without them that part says what to install, the rest works."""
+"""Optional dependencies: without its package a part of the library raises an error with the command to install it."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ from importlib.util import find_spec
 
 
 class PackageMissing(ImportError):
-    """A package that is not installed, in one sentence that says how to get it."""
+    """An optional dependency is not installed; the message has the command to install it."""
 
 
 def install(purpose: str, package: str, extra: str) -> str:
-    """Say what to install.
+    """Return a sentence with the command to install a package.
 
-    `purpose`: what cannot be done, as the subject of a sentence; `package`: what it needs; `extra`: optional
-    dependencies of this distribution that bring it. Returns one sentence.
+    `purpose`: the part of the library that needs it, as the subject of the sentence; `package`: its name; `extra`: the
+    extra of this distribution that contains it.
     """
     return f'{purpose} needs {package}: pip install "supdr-viz[{extra}]"'
 
 
 def require(purpose: str, *packages: str, extra: str) -> None:
-    """Look whether packages are installed, without importing them.
+    """Raise PackageMissing for the first package that is not installed; nothing is imported.
 
-    `purpose`: see `install`; `*packages`: names to import; `extra`: see `install`. Raises PackageMissing if one of them
-    is not there; it names the first.
+    `purpose`, `extra`: see `install`; `*packages`: import names.
     """
     for package in packages:
         if find_spec(package) is None:

@@ -1,7 +1,7 @@
-"""Declarations of hyper-parameters: what each accepts, what a form offers, and whether a change restarts a run.
+"""Declarations of hyper-parameters: accepted values, values that a form offers, and whether a change restarts a run.
 
 Constructor checks, restart sets, forms, links, saved settings, programs and sweep axes follow from the declaration.
-The default stands in the constructor's signature, where editors and `inspect` look for it.
+The default is in the constructor's signature, for editors and `inspect`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-# In ``shown_when``: the task of the data, where the form has no parameter of this name.
+# Key of ``shown_when`` for the task of the data, in forms without a parameter of this name.
 TASK = "task"
 
 
@@ -69,24 +69,24 @@ class Parameter:
     """One hyper-parameter of an estimator, or argument of a generator.
 
     name: of the constructor's argument.
-    label, symbol: what a form calls it, and the paper's letter.  Without a label no form shows it.
+    label, symbol: its name in a form, and the paper's letter.  Without a label no form shows it.
     kind (one of "float", "int", "choice", "bool", "text", "object"): type of the value.
-    accepts: what the constructor accepts: `Interval`, `Whole`, a class whose instances are accepted, or single values.
-        Empty: the estimator checks it, beside the data.
-    low, high, step: what a slider offers, and its grain (of log10 of the value if `log`).
-    log: slide over the logarithm.
-    choices: of a choice.
+    accepts: values that the constructor accepts: `Interval`, `Whole`, a class whose instances are accepted, or single
+        values.  Empty: the estimator checks the value together with the data.
+    low, high, step: range of a slider, and its step (of log10 of the value if `log`).
+    log: whether the slider is logarithmic.
+    choices: (value, label) pairs of a choice.
     help: one sentence.
-    main: shown at once; else folded away.
-    unit: behind the value.
-    shown_when: name of another parameter, or `TASK` -> values beside which this one matters.
-    restart: a change starts the run again; else it acts on the run that goes on.
-    zero: the lowest notch of a logarithmic slider is 0.
-    longest: most characters of a text.
-    default: where a form begins: the constructor's default, unless the form has a reason of its own.
+    main: whether the form shows it at once, or in its folded part.
+    unit: text behind the value.
+    shown_when: name of another parameter, or `TASK` -> values of it with which this parameter has an effect.
+    restart: whether a change restarts the run; else it acts on the current run.
+    zero: whether the lowest value of a logarithmic slider is 0.
+    longest: largest number of characters of a text.
+    default: first value of a form: the constructor's default, unless the form declares another one.
     library_default: the constructor's default.
-    automatic: that default is no number (``None``, ``"scale"``): the method chooses, and the slider's lowest notch says
-        so.
+    automatic: whether that default is no number (``None``, ``"scale"``), so that the method chooses one; the slider's
+        lowest value stands for it.
     """
 
     name: str
@@ -117,7 +117,7 @@ class Parameter:
 
     @property
     def accepted(self) -> str:
-        """What the constructor accepts, in words."""
+        """The accepted values, in words."""
         if all(isinstance(option, str) for option in self.accepts):
             return f"one of {', '.join(self.accepts)}"
         words = [_in_words(option) for option in self.accepts]
@@ -127,7 +127,7 @@ class Parameter:
 
     @property
     def bounds(self) -> str:
-        """What a slider offers, in words."""
+        """The range of a slider, in words."""
         return f"{'0, or ' if self.zero else ''}{self.low:g} and {self.high:g}"
 
     def check(self, value: Any) -> None:
@@ -136,14 +136,14 @@ class Parameter:
             raise ValueError(f"{self.name} must be {self.accepted}; got {value!r}")
 
     def applies(self, values: Mapping[str, Any]) -> bool:
-        """Whether the parameter matters beside these values of the others."""
+        """Whether the parameter has an effect with these values of the other ones."""
         return all(values.get(name) in accepted for name, accepted in self.shown_when.items())
 
     def clean(self, raw: Any) -> tuple[Any, str]:
         """Turn text or a JSON value into a value that a form offers.
 
-        Returns the value, clamped to the bounds, or the default if `raw` is of the wrong type; and a sentence that says
-        what was wrong, empty if nothing was.
+        Returns the value, clamped to the bounds, or the default if `raw` is of the wrong type; and a sentence about the
+        correction, empty if there was none.
         """
         if self.kind == "text":
             text = str(raw).strip()
@@ -162,7 +162,7 @@ class Parameter:
         return self._clean_number(raw)
 
     def shown(self, value: Any) -> str:
-        """Text of a value, as links and messages print it."""
+        """Return a value as text, for links and messages."""
         if isinstance(value, bool):
             return "1" if value else "0"
         if value is None:
@@ -215,16 +215,16 @@ def _matches(value: Any, option: Any) -> bool:
     return same_kind and bool(value == option)
 
 
-# --- short ways of declaring ------------------------------------------------------------------------------------------
+# --- constructors of declarations -------------------------------------------------------------------------------------
 
 
 def choices(*pairs: str | tuple[Any, str]) -> tuple[tuple[Any, str], ...]:
-    """Return choices as (value, label) pairs; a text stands for both."""
+    """Return choices as (value, label) pairs; a text is both."""
     return tuple((pair, pair) if isinstance(pair, str) else pair for pair in pairs)
 
 
 def choice(name: str, label: str, *pairs: str | tuple[Any, str], help: str = "", **more: Any) -> Parameter:
-    """Declare one of several values; what is offered is what is accepted unless `accepts` says more."""
+    """Declare one of several values; the constructor accepts these unless `accepts` is given."""
     offered = choices(*pairs)
     more.setdefault("accepts", tuple(value for value, _ in offered))
     return Parameter(name, label, "choice", choices=offered, help=help, **more)
@@ -236,33 +236,33 @@ def flag(name: str, label: str, help: str, **more: Any) -> Parameter:
 
 
 def count(name: str, label: str, low: int, high: int, help: str, **more: Any) -> Parameter:
-    """Declare a whole number on a slider; integers of at least 1 are accepted unless `accepts` says otherwise."""
+    """Declare a whole number on a slider; the constructor accepts integers >= 1 unless `accepts` is given."""
     more.setdefault("accepts", (Whole(),))
     return Parameter(name, label, "int", low, high, more.pop("step", 1), help=help, **more)
 
 
 def scale(name: str, label: str, low: float, high: float, help: str, **more: Any) -> Parameter:
-    """Declare a number on a logarithmic slider of ten notches a decade.
+    """Declare a number on a logarithmic slider of ten values per decade.
 
-    Numbers > 0 (>= 0 with `zero`) are accepted unless `accepts` says otherwise.
+    The constructor accepts numbers > 0 (>= 0 with `zero`) unless `accepts` is given.
     """
     more.setdefault("accepts", (NONNEGATIVE if more.get("zero") else POSITIVE,))
     return Parameter(name, label, "float", low, high, more.pop("step", 0.1), log=True, help=help, **more)
 
 
 def share(name: str, label: str, low: float, high: float, step: float, help: str, **more: Any) -> Parameter:
-    """Declare a number on a linear slider; numbers between 0 and 1 are accepted unless `accepts` says otherwise."""
+    """Declare a number on a linear slider; the constructor accepts numbers in (0, 1) unless `accepts` is given."""
     more.setdefault("accepts", (SHARE,))
     return Parameter(name, label, "float", low, high, step, help=help, **more)
 
 
 def of_run(name: str, *accepts: Any, restart: bool = False) -> Parameter:
-    """Declare what no form shows."""
+    """Declare a hyper-parameter that no form shows."""
     return Parameter(name, kind="object", accepts=accepts, restart=restart)
 
 
 def with_defaults(function: Callable[..., Any], parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
-    """Return the parameters with the defaults of a function or class; those that have a default keep it."""
+    """Return the parameters with the defaults of a function or class; `default` is kept where it is declared."""
     signature = inspect.signature(function).parameters
     filled = []
     for parameter in parameters:
@@ -273,8 +273,8 @@ def with_defaults(function: Callable[..., Any], parameters: Iterable[Parameter])
     return tuple(filled)
 
 
-def chosen(parameters: Iterable[Parameter], *names: str, **changes: Any) -> tuple[Parameter, ...]:
-    """Return the parameters of these names, without conditions on parameters that are not among them."""
+def subset(parameters: Iterable[Parameter], *names: str, **changes: Any) -> tuple[Parameter, ...]:
+    """Return the parameters of these names, without conditions on other parameters."""
     return tuple(
         replace(
             parameter,
@@ -287,7 +287,7 @@ def chosen(parameters: Iterable[Parameter], *names: str, **changes: Any) -> tupl
 
 
 def without(parameters: Iterable[Parameter], *names: str) -> tuple[Parameter, ...]:
-    """Return the parameters but those of these names."""
+    """Return the parameters except those of these names."""
     return tuple(parameter for parameter in parameters if parameter.name not in names)
 
 
@@ -303,6 +303,6 @@ def to_number(raw: Any) -> float | None:
 
 
 def quoted(raw: Any) -> str:
-    """Quote anything, on one line, shortened."""
+    """Return the text of a value in quotes, on one line, of at most 40 characters."""
     text = " ".join(str(raw).split())
     return repr(text if len(text) <= 40 else text[:37] + "...")

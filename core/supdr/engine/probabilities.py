@@ -2,9 +2,9 @@
 
     p_k = exp(s_k / T) / sum_l exp(s_l / T),        two classes: p = 1 / (1 + exp(-s / T))
 
-T is the one that minimises the log loss of left-out rows.  It does not move the largest score: the most probable class
-is the one that is predicted.  The targets are smoothed, (n + 1) / (n + 2) for the own class and the rest shared by the
-others: else n rows without a mistake would ask for T = 0.
+T minimises the log loss of left-out rows.  It does not change the order of the scores: the most probable class is the
+predicted one.  The targets are smoothed, (n + 1) / (n + 2) for the true class and the rest shared by the others:
+otherwise T would be 0 for n rows without an error.
 
 Sources: C. Guo et al., "On calibration of modern neural networks", 2017 (the temperature); J. Platt, "Probabilistic
 outputs for support vector machines", 1999 (left-out scores, smoothed targets).
@@ -32,8 +32,8 @@ WIDEST = 10.0
 def class_probabilities(scores: NDArray, temperature: float) -> NDArray:
     """Return the probabilities of all classes.
 
-    `scores` (n, 1) for two classes, else (n, K): the largest wins; of two classes the second where the score is
-    positive. `temperature`: T, > 0. Returns (n, 2) or (n, K): rows sum to 1.
+    `scores` (n, 1) for two classes, positive for the second one, else (n, K); `temperature`: T, > 0. Returns (n, 2) or
+    (n, K): rows sum to 1.
     """
     return softmax(_one_per_class(scores) / temperature, axis=1)
 
@@ -41,8 +41,8 @@ def class_probabilities(scores: NDArray, temperature: float) -> NDArray:
 def fit_temperature(scores: NDArray, codes: NDArray, weights: NDArray) -> float:
     """Return the temperature with the least log loss.
 
-    `scores` (n, 1) or (n, K): of rows that took no part in the fit; `codes` (n,): their classes; `weights` (n,): what
-    their losses are multiplied by. Returns 1 where all scores are equal: there is nothing to fit.
+    `scores` (n, 1) or (n, K): of rows that took no part in the fit; `codes` (n,): their classes; `weights` (n,): of
+    their losses. Returns 1 if all scores are equal.
     """
     scores = _one_per_class(scores)
     spread = float(np.ptp(scores, axis=1).max(initial=0.0))
@@ -60,14 +60,13 @@ def fit_temperature(scores: NDArray, codes: NDArray, weights: NDArray) -> float:
 
 
 def crossfitted_scores(estimator: Any, X: NDArray, targets: Targets, seed: int) -> tuple[NDArray, NDArray]:
-    """Score labelled rows by clones that did not see their labels.
+    """Return the scores (p, 1) or (p, K) of labelled rows by clones fitted without their labels, and the rows (p,).
 
-    Rows whose labels are hidden stay, as unlabelled rows: shapes and preprocessing are those of the fit.  The labels of
-    each class are dealt to `FOLDS` parts at random; the only row of a class is never left out.
+    Rows with hidden labels stay as unlabelled rows, so that shapes and preprocessing are those of the fit.  The labels
+    of each class are dealt to `FOLDS` parts at random; the only row of a class is never left out.
 
-    `estimator`: whose hyper-parameters the clones have; `X` (n_samples, n_features): training rows, not preprocessed;
-    `seed`: decides the parts, and is the clones' own. Returns `scores` (n_left_out, 1) or (n_left_out, K); `rows`
-    (n_left_out,): which training rows they belong to.
+    `estimator`: gives the clones its hyper-parameters; `X` (n_samples, n_features): training rows, not preprocessed;
+    `seed`: of the parts and of the clones.
     """
     rng = np.random.default_rng([seed, FOLDS])
     part = np.full(len(X), -1)
@@ -77,7 +76,7 @@ def crossfitted_scores(estimator: Any, X: NDArray, targets: Targets, seed: int) 
             part[members] = (np.arange(len(members)) + rng.integers(FOLDS)) % FOLDS
     options: dict[str, Any] = {"sample_weight": targets.weights} if estimator.accepts_weights else {}
     settings = {"random_state": seed, "class_weight": None, "missing_label": np.nan, "verbose": 0}
-    known = estimator.get_params(deep=False)
+    parameters = estimator.get_params(deep=False)
     scores, rows = [], []
     for fold in range(FOLDS):
         hidden = np.flatnonzero(part == fold)
@@ -89,7 +88,7 @@ def crossfitted_scores(estimator: Any, X: NDArray, targets: Targets, seed: int) 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             fitted = estimator._to_be_scored().set_params(
-                **{key: value for key, value in settings.items() if key in known}
+                **{key: value for key, value in settings.items() if key in parameters}
             )
             fitted.fit(X, y, **options)
             scores.append(np.asarray(fitted.decision_function(X[hidden])).reshape(len(hidden), -1))

@@ -1,4 +1,4 @@
-"""Processes beside this one, kept for a while: for sweeps, and for work that would hold the interpreter."""
+"""Worker processes, kept for a while, for sweeps and for work that holds the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 
 import joblib
 
-# After this long without work the workers end.
+# Idle workers end after this time.
 IDLE_SECONDS = 120
 
 _executors: dict[int, Executor] = {}
@@ -17,22 +17,21 @@ _lock = threading.Lock()
 
 
 def processors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return max(1, joblib.cpu_count())
 
 
 def one_thread() -> dict[str, str]:
-    """Return what keeps a worker's BLAS from starting threads that it will not use."""
+    """Return the environment variables that restrict a worker's BLAS to one thread."""
     return dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def shared_executor(workers: int, broken: Executor | None = None) -> Executor:
-    """Return loky's executor of so many workers that all share.
+    """Return the shared loky executor with this number of workers.
 
-    Loky's own shared executor is resized when another number of workers is asked for, which waits for the jobs of all
-    others and for workers to end.
+    Loky's own reusable executor is resized for another number of workers, which waits for all running jobs.
 
-    `broken`: one of no more use; a new one takes its place.
+    `broken`: an executor that has lost a worker, to be replaced by a new one.
     """
     from joblib.externals import loky
 
@@ -45,14 +44,14 @@ def shared_executor(workers: int, broken: Executor | None = None) -> Executor:
 
 
 def _follow_parent(parent: int) -> None:
-    """End this worker soon after its parent was killed: nobody would take its results."""
+    """End this worker soon after its parent process has ended."""
 
     def watch() -> None:
-        """Look every now and then."""
+        """Check twice a second whether the parent process exists."""
         while os.getppid() == parent:
             time.sleep(0.5)
         os._exit(1)
 
-    # The parent may have been killed already, while this worker started.  On Windows a launcher may stand in between.
+    # The parent may already have ended while this worker started.  On Windows the parent may be a launcher.
     if os.name == "posix" or os.getppid() == parent:
         threading.Thread(target=watch, name="supdr-follow-parent", daemon=True).start()

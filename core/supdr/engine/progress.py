@@ -1,6 +1,6 @@
-"""Progress of long fits: scikit-learn's callbacks where they are set, else what `verbose` asks for.
+"""Progress of long fits: scikit-learn's callbacks where they are set, else a progress bar if `verbose` is set.
 
-That is a bar where tqdm is installed, and a printed line per step where it is not.
+Without tqdm a line per step is printed in place of the bar.
 """
 
 from __future__ import annotations
@@ -14,31 +14,21 @@ from supdr.engine.iterate import Snapshot
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ModuleNotFoundError:  # scikit-learn before 1.9 has no callbacks: fits are as they are, and nobody can be told
+except ModuleNotFoundError:  # scikit-learn before 1.9 has no callbacks
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing to support."""
+        """An empty base class."""
 
     def with_callbacks(fit: Any) -> Any:
-        """Leave a method as it is.
-
-        Parameters
-        ----------
-        fit : callable
-
-        Returns
-        -------
-        callable
-            The same.
-        """
+        """Return the method unchanged."""
         return fit
 
 
 def reported(estimator: Any, snapshots: Iterator[Snapshot], X: Any, y: Any) -> Iterator[Snapshot]:
-    """Pass the snapshots on and tell observers of each.
+    """Yield the snapshots of a run and report each to callbacks, a progress bar or the standard output.
 
-    `estimator`: its callbacks are told of every step, with ``estimator.at(snapshot)`` as the fitted estimator; a
-    callback that returns True ends the fit. `snapshots`: the run. `X`, `y`: handed to the callbacks.
+    `estimator`: its callbacks are called at every step, with ``estimator.at(snapshot)`` as the fitted estimator; a
+    callback that returns True ends the fit. `X`, `y`: arguments of the callbacks.
     """
     if hasattr(estimator, "_skl_callbacks") or hasattr(estimator, "_parent_callback_ctx"):
         yield from _with_callbacks(estimator, snapshots, X, y)
@@ -71,7 +61,7 @@ def _with_callbacks(estimator: Any, snapshots: Iterator[Snapshot], X: Any, y: An
 
 
 def _attributes(estimator: Any, snapshot: Snapshot) -> dict[str, Any]:
-    """Return what makes a copy of `estimator` fitted as of `snapshot`; called only if a callback asks for one."""
+    """Return the attributes of `estimator` fitted as of `snapshot`; called only if a callback needs them."""
     return vars(estimator.at(snapshot))
 
 

@@ -1,4 +1,4 @@
-"""From latent rows back to the input space: what the methods whose latent rows explain X have in common."""
+"""Maps from latent rows to the input space: bases of the methods whose latent rows reconstruct X."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def _reconstructs(estimator: Any) -> bool:
 class Reconstructing(SupervisedReducer):
     """Base of the methods whose state has ``latent``, the training rows' coordinates, from which X is reconstructed.
 
-    Subclasses define ``_reconstructed(latent)``, the preprocessed columns that internal latent rows stand for.
+    Subclasses define ``_reconstructed(latent)``, the preprocessed rows that internal latent rows reconstruct.
     """
 
     @available_if(_reconstructs)
     @as_fitted
     def inverse_transform(self, latent: ArrayLike) -> NDArray:
-        """Map latent rows to the input space, preprocessing undone.
+        """Map latent rows to the input space, in the units of X.
 
         Parameters
         ----------
@@ -67,8 +67,7 @@ class Reconstructing(SupervisedReducer):
 class Factorisation(Reconstructing):
     """Base of the matrix factorisations, X ~ U V + bv, with or without a bias per row.
 
-    A row bias, where there is one, is the last column of ``latent``: it is part of the reconstruction, not of a latent
-    row that a user sees.
+    A row bias is the last column of ``latent``: part of the reconstruction, not of the latent rows that users get.
     """
 
     row_bias: bool

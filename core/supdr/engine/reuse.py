@@ -1,8 +1,8 @@
-"""Results of pure functions, kept in bounded memory: equal inputs give the result that is already there.
+"""Caches of the results of pure functions, in bounded memory.
 
-A method wraps what depends on few of its parameters (centres, Gram matrices, decompositions) in `reused`: a plain call,
-unless the context of the run has a cache, as in a sweep.  Functions of the rows alone that cross-validation calls again
-and again are `cached` in any case.
+A method wraps results that depend on few of its parameters (centres, Gram matrices, decompositions) in `reused`: a
+plain call, unless the context of the run has a cache, as in a sweep.  Functions of the rows alone, which
+cross-validation calls many times, are always `cached`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from supdr.engine.context import current_context
 T = TypeVar("T")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Bytes of arrays that a cache keeps, unless told otherwise; those of a `cached` function.
+# Default bytes of arrays that a cache keeps, and those of a `cached` function.
 MAX_BYTES, MAX_BYTES_OF_FUNCTION = 256 << 20, 16 << 20
 
 # Rows up to which `cached` keeps results.
@@ -30,9 +30,9 @@ MAX_ROWS = 600
 
 
 class ResultCache:
-    """Results by name and contents of the inputs; those unused for longest are dropped first.
+    """Results by name and contents of the inputs; the least recently used are dropped first.
 
-    `max_bytes`: of arrays that are kept; the latest result is kept in any case. Threads may share a cache.
+    `max_bytes`: of the arrays in the cache; the latest result is always kept. Threads may share a cache.
     """
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
@@ -41,7 +41,7 @@ class ResultCache:
         self._lock = threading.Lock()
 
     def get(self, name: str, inputs: Any, compute: Callable[[], T], hits: set[str] | None = None) -> T:
-        """Return the result for these inputs, computed if it is not there; `name` is added to `hits` if it is."""
+        """Return the result for these inputs, and compute it if it is not cached; else add `name` to `hits`."""
         key = (name, fingerprint(inputs))
         with self._lock:
             if key in self._results:
@@ -71,8 +71,8 @@ class ResultCache:
 def reused(name: str, inputs: Callable[[], Any], compute: Callable[[], T]) -> T:
     """Return ``compute()``, or its result for equal inputs from the cache of the run's context.
 
-    `name`: what is computed; part of the key. `inputs`: returns everything that `compute` depends on; only called where
-    there is a cache. `compute`: a pure function, whose result is never written to.
+    `name`: of the result, part of the key. `inputs`: returns everything that `compute` depends on; only called if there
+    is a cache. `compute`: a pure function, whose result is never written to.
     """
     context = current_context()
     if context.cache is None:
@@ -81,16 +81,15 @@ def reused(name: str, inputs: Callable[[], Any], compute: Callable[[], T]) -> T:
 
 
 def cached(function: Function) -> Function:
-    """Keep the last results of a function for equal arguments; its arrays cannot be written to.
+    """Decorate a pure function: its last results are cached, as read-only arrays, for up to `MAX_ROWS` rows.
 
-    `function`: of arrays, the first of which has a row for every row of the data, sparse arrays and numbers; it depends
-    on nothing else. Of more than `MAX_ROWS` rows nothing is kept.
+    `function`: of arrays, sparse arrays and numbers; the first argument has one row for every row of the data.
     """
     cache = ResultCache(MAX_BYTES_OF_FUNCTION)
 
     @functools.wraps(function)
     def call(*arguments: Any) -> Any:
-        """Return the result, from the cache where it is there."""
+        """Return the result, from the cache if it is there."""
         if arguments[0].shape[0] > MAX_ROWS:
             return function(*arguments)
         return cache.get(function.__name__, arguments, lambda: _read_only(function(*arguments)))
@@ -99,7 +98,7 @@ def cached(function: Function) -> Function:
 
 
 def _read_only(result: Any) -> Any:
-    """Return an array, a sparse array or a tuple of them, which is made read-only."""
+    """Make an array, a sparse array or a tuple of them read-only, and return it."""
     for each in result if isinstance(result, tuple) else (result,):
         for array in (each.data, each.indices, each.indptr) if sparse.issparse(each) else (each,):
             array.setflags(write=False)

@@ -1,4 +1,4 @@
-"""Targets decoded once, at the boundary: which rows are labelled, and what they say."""
+"""Decoding of y: labelled rows, classes and numeric targets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Targets:
     codes (n,): index into `classes`, -1 where unlabelled; all -1 for regression.
     values (n, q): regression targets, NaN where unlabelled.  For classification the signs of the one-vs-rest heads: q =
         1 for two classes (+1 for the second class), else K; 0 where unlabelled.
-    weights (n,): what the label term of each row is multiplied by, > 0; 1 where nothing else was asked for.
+    weights (n,): factors of the rows' label terms, > 0; 1 by default.
     """
 
     labelled: NDArray
@@ -47,13 +47,12 @@ def decode_targets(
 ) -> Targets:
     """Decode labels or regression targets, unlabelled rows included.
 
-    `y` (n,) or, for regression, (n, q): NaN and None mark an unlabelled row, whatever `missing_label` is. `task` (one
-    of "classification", "regression"): what the values mean. `missing_label`: a further value that marks an unlabelled
-    row, such as -1. `sample_weight` (n,): what the label term of each row is multiplied by, >= 0; a row of weight 0
-    counts as unlabelled. `class_weight`: a further factor for the rows of each class, > 0; classes that a dict leaves
-    out have 1.  "balanced": the same sum of weights for every class.  Regression takes no notice of it. Raises
-    ValueError if no row is labelled, if a value is infinite, if classification finds continuous values or one class
-    only, or if `class_weight` does not fit the classes.
+    `y` (n,) or, for regression, (n, q): NaN and None mark an unlabelled row, and so does `missing_label`, such as -1.
+    `task`: "classification" or "regression". `sample_weight` (n,): factors of the rows' label terms, >= 0; a row of
+    weight 0 counts as unlabelled. `class_weight`: a further factor for the rows of each class, > 0, 1 for classes that
+    a dict leaves out; "balanced": the same sum of weights for every class; ignored for regression. Raises ValueError if
+    no row is labelled, a value is infinite, y of a classification is continuous or has one class only, or
+    `class_weight` does not fit the classes.
     """
     if task not in ("classification", "regression"):
         raise ValueError(f"task must be 'classification' or 'regression'; got {task!r}")
@@ -73,15 +72,15 @@ def decode_targets(
     weights[~labelled] = 1.0
     if task == "regression":
         return _regression(y, labelled, weights)
-    known = uniform_labels(y[labelled])
-    if known.dtype.kind == "f" and np.isinf(known).any():
+    labels = uniform_labels(y[labelled])
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
         raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
-    check_classification_targets(known)
-    classes, known_codes = np.unique(known, return_inverse=True)
+    check_classification_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        among = "" if sample_weight is None else " among the rows with a positive sample_weight"
+        rows = "" if sample_weight is None else " among the rows with a positive sample_weight"
         (only,) = classes.tolist()
-        raise ValueError(f"classification needs at least two classes in y{among}; got one class: {only!r}")
+        raise ValueError(f"classification needs at least two classes in y{rows}; got one class: {only!r}")
     if _is_nothing(missing_label) and missing_label is not None and _looks_unlabelled(classes):
         warnings.warn(
             f"y holds -1 beside {', '.join(map(str, classes[1:]))}, and it counts as a class. scikit-learn gives -1 to "
@@ -89,15 +88,14 @@ def decode_targets(
             UserWarning,
             stacklevel=7,
         )
-    weights[labelled] *= _class_weights(class_weight, classes, known_codes, weights[labelled])[known_codes]
-    return _classification(classes, known_codes, labelled, weights)
+    weights[labelled] *= _class_weights(class_weight, classes, codes, weights[labelled])[codes]
+    return _classification(classes, codes, labelled, weights)
 
 
 def decode_part(y: Any, classes: NDArray | None, missing_label: Any = np.nan) -> Targets:
-    """Decode a part of labels or targets, which may hold no label, or one class only, as if with all others.
+    """Decode the labels or targets of a partition, which may hold no label or one class only; all weights are 1.
 
-    `y` (n,) or, for regression, (n, q): as for `decode_targets`. `classes` (K,): sorted labels of all parts; None for
-    regression. `missing_label`: as for `decode_targets`. Returns all weights are 1.
+    `y`, `missing_label`: as for `decode_targets`. `classes` (K,): sorted labels of all partitions; None for regression.
     """
     missing = missing_values(y, missing_label)
     labelled = ~(np.asarray(missing.any(axis=1)) if missing.ndim == 2 else missing)
@@ -108,9 +106,9 @@ def decode_part(y: Any, classes: NDArray | None, missing_label: Any = np.nan) ->
     return _classification(classes, codes, labelled, np.ones(len(y)))
 
 
-def _classification(classes: NDArray, known_codes: NDArray, labelled: NDArray, weights: NDArray) -> Targets:
+def _classification(classes: NDArray, label_codes: NDArray, labelled: NDArray, weights: NDArray) -> Targets:
     codes = np.full(len(labelled), -1)
-    codes[labelled] = known_codes
+    codes[labelled] = label_codes
     if len(classes) == 2:
         values = np.where(codes == 1, 1.0, -1.0)[:, None]
     else:
@@ -135,8 +133,8 @@ def _regression(y: NDArray, labelled: NDArray, weights: NDArray) -> Targets:
     try:
         values[labelled] = y[labelled].astype(float).reshape(-1, values.shape[1])
     except (TypeError, ValueError) as error:
-        found = next((repr(value) for value in y[labelled].ravel().tolist() if not is_convertible(value)), str(error))
-        raise ValueError(f"regression needs numbers in y; got {found}") from error
+        example = next((repr(value) for value in y[labelled].ravel().tolist() if not is_convertible(value)), str(error))
+        raise ValueError(f"regression needs numbers in y; got {example}") from error
     if np.isinf(values).any():
         raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
     check_sizes("y", values)
@@ -144,8 +142,15 @@ def _regression(y: NDArray, labelled: NDArray, weights: NDArray) -> Targets:
 
 
 def as_labels(y: Any) -> NDArray:
-    """Return `y` as an array; values of a list keep their kinds, where NumPy makes text of NaN and numbers of True."""
+    """Return `y` as an array; a list keeps its types, while NumPy would turn NaN into text and True into a number.
+
+    Masked entries become None, and text of variable length, `numpy.dtypes.StringDType`, objects.
+    """
+    if isinstance(y, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(y), np.array(None), y.data)
     labels = np.asarray(y)
+    if labels.dtype.kind == "T":
+        return labels.astype(object)
     if not isinstance(y, (list, tuple)) or labels.dtype.kind not in "USiuf":
         return labels
     objects = np.array(y, dtype=object)
@@ -153,26 +158,23 @@ def as_labels(y: Any) -> NDArray:
     return objects if text or any(isinstance(value, (bool, np.bool_)) for value in objects.flat) else labels
 
 
-def uniform_labels(known: NDArray) -> NDArray:
-    """Return labels, none of them missing, in the dtype that suits all of them.
-
-    Raises ValueError if they are of several kinds: text and numbers, say.
-    """
-    if known.dtype != object:
-        return known
+def uniform_labels(labels: NDArray) -> NDArray:
+    """Return labels, none of them missing, in one dtype; raise ValueError if they mix text and numbers, for example."""
+    if labels.dtype != object:
+        return labels
     samples: dict[str, Any] = {}
-    for value in known.tolist():
+    for value in labels.tolist():
         samples.setdefault(_kind(value), value)
     if len(samples) > 1:
         (first, one), (second, other) = list(samples.items())[:2]
         raise ValueError(
             f"y mixes {first} ({one!r}) and {second} ({other!r}): the labels must all be text or all be numbers"
         )
-    return np.asarray(known.tolist())
+    return np.asarray(labels.tolist())
 
 
 def _kind(value: Any) -> str:
-    """Return what a label is, in a word."""
+    """Return the kind of a label, in the plural."""
     if isinstance(value, (bool, np.bool_)):
         return "booleans"
     for kind, word in ((str, "text"), (bytes, "bytes"), (Number, "numbers")):

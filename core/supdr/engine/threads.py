@@ -1,4 +1,4 @@
-"""Work in threads that belongs to the run of the thread that waits for it."""
+"""Work in threads that have the run context of the caller."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from joblib import effective_n_jobs
 
 
 def map_threads(work: Callable[[Any], Any], items: Sequence[Any], n_jobs: int | None) -> list[Any]:
-    """Apply `work` to every item, in threads if asked for; each sees the context of the caller, its stop flag too.
+    """Return ``work(item)`` of every item, in order; threads have the run context of the caller, with its stop flag.
 
-    `work`: takes an item. `items`: what to work on; the results keep their order. `n_jobs`: threads, as joblib counts
-    them.
+    `n_jobs`: number of threads, as in joblib.
     """
     n_threads = min(effective_n_jobs(n_jobs), len(items))
     if n_threads <= 1:

@@ -1,4 +1,4 @@
-"""Methods that cannot weigh rows."""
+"""The base of methods without weights of rows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 
 from numpy.typing import ArrayLike, NDArray
 
+from supdr.engine.docstrings import with_entries_of
 from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.iterate import Snapshot
 from supdr.engine.progress import with_callbacks
@@ -17,17 +18,14 @@ class Unweighted(SupervisedReducer):
     accepts_weights: ClassVar[bool] = False
 
     @with_callbacks
+    @with_entries_of(SupervisedReducer.iterate)
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None) -> Self:
         """Run `iterate` to its end.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-        y : array-like of shape (n_samples,)
-            Targets; NaN or None where unlabelled.
-        start : Snapshot, optional
-            Continue an earlier run, see `iterate`.
+        X, y, start
+            As in `iterate`.
 
         Returns
         -------
@@ -40,19 +38,16 @@ class Unweighted(SupervisedReducer):
         """
         return self._run(X, y, start)
 
+    @with_entries_of(SupervisedReducer.iterate)
     def fit_transform(  # type: ignore[override]
         self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None
     ) -> NDArray:
-        """Fit and return ``transform(X)``: what new data will see, not `embedding_`.
+        """Fit and return ``transform(X)``, the latent rows that X has as new data; not `embedding_`.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-        y : array-like of shape (n_samples,)
-            Targets; NaN or None where unlabelled.
-        start : Snapshot, optional
-            Continue an earlier run, see `iterate`.
+        X, y, start
+            As in `iterate`.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Which columns of X each of several local models and their gate see, and on which scale."""
+"""The columns of X, and their scales, that each of several local models and their gate use."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.checks import check_integer
-from supdr.engine.column_groups import Views, column_groups, column_indices, listed
+from supdr.engine.column_groups import Views, as_list, column_groups, column_indices
 
-# Of methods on views; whitening would mix their columns.
+# Choices of methods on views; whitening would mix the views' columns.
 PREPROCESSING = ("zscore", "minmax", "none")
 
 
@@ -22,9 +22,8 @@ class Layout:
 
     groups: columns of the distinct views.
     which: view of every local model.
-    gating: columns the gate sees.
-    scales: what each view is multiplied with: 1 / sqrt(D_m), so that rows of every view have mean square 1 after
-        z-scoring.
+    gating: columns of the gate.
+    scales: factor of each view: 1 / sqrt(D_m), so that rows of every view have mean square 1 after z-scoring.
     gating_scale (D_G,): the scale of the first view that holds the column.
     """
 
@@ -35,12 +34,12 @@ class Layout:
     gating_scale: NDArray
 
     def views(self, X: NDArray) -> Views:
-        """Return the view of every local model, (n, D_m); models that see the same view share the array."""
+        """Return the view of every local model, (n, D_m); models on the same view share the array."""
         arrays = [np.ascontiguousarray(X[:, group]) * scale for group, scale in zip(self.groups, self.scales)]
         return tuple(arrays[number] for number in self.which)
 
     def gating_columns(self, X: NDArray) -> NDArray:
-        """Return what the gate sees, (n, D_G)."""
+        """Return the columns of the gate, (n, D_G)."""
         return np.ascontiguousarray(X[:, self.gating]) * self.gating_scale
 
     @property
@@ -72,15 +71,14 @@ def make_layout(views: Any, n_models: int, gating_columns: Any, n_features: int,
 
 
 def local_dimensions(n_components: Any, widths: Sequence[int], n_heads: int) -> tuple[int, ...]:
-    """Return R_m of every local model: what was asked for, but no more than the view has columns.
+    """Return R_m of every local model: `n_components`, but no more than the view has columns.
 
-    None asks for one direction a head, and for the two of a picture at least.
-
-    Raises ValueError if `n_components` is neither None, nor an integer >= 1, nor one per local model.
+    None: one direction per head, at least the two of a picture. Raises ValueError unless `n_components` is None, an
+    integer >= 1 or one per local model.
     """
     if n_components is None:
         n_components = max(n_heads, 2)
-    entries = listed(n_components)
+    entries = as_list(n_components)
     if entries is None:
         check_integer("n_components", n_components)
         return tuple(min(int(n_components), width) for width in widths)

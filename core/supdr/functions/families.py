@@ -62,11 +62,10 @@ SMALLEST_MEAN = 1e-9
 def family_codes(
     families: str | Sequence[str], n_columns: int, name: str, accepted: Sequence[str] = FAMILIES
 ) -> NDArray:
-    """Return the integers by which kernels know the families of the columns.
+    """Return the integers (n_columns,) that stand for the families of the columns in kernels.
 
-    `families`: one of the accepted ones for all columns, or one name per column; `n_columns`: number of columns;
-    `name`: the argument's name, for messages; `accepted`: of `FAMILIES`. Returns (n_columns,). Raises ValueError if a
-    name is unknown or their number is wrong.
+    `families`: one accepted name for all columns, or one per column; `name`: of the argument, for messages; `accepted`:
+    some of `FAMILIES`. Raises ValueError if a name is unknown or their number is wrong.
     """
     if not isinstance(families, str) and not isinstance(families, Iterable):
         raise ValueError(f"{name} must be a family, or one per column, of {', '.join(accepted)}; got {families!r}")
@@ -80,11 +79,11 @@ def family_codes(
 
 
 def check_values(codes: NDArray, values: NDArray, name: str) -> None:
-    """Raise ValueError if a column of `values` holds what its family cannot produce.
+    """Raise ValueError if a value is outside of the range of its column's family.
 
-    `codes` (D,): family of every column; `values` (n, D): NaN where not observed; `name`: the argument's name, for
-    messages. Raises ValueError if a Bernoulli column holds anything but 0 and 1, a Poisson or negative binomial column
-    anything but 0, 1, 2, ..., 2^53, or a gamma column a number <= 0.
+    `codes` (D,): family of every column; `values` (n, D): NaN where not observed; `name`: of the argument, for
+    messages. Bernoulli columns hold 0 and 1, Poisson and negative binomial columns 0, 1, 2, ..., 2^53, gamma columns
+    numbers > 0.
     """
     row, column = first_impossible(codes, values)
     if row < 0:
@@ -98,10 +97,7 @@ def check_values(codes: NDArray, values: NDArray, name: str) -> None:
 
 
 def tanh_ratio(t: NDArray) -> NDArray:
-    """Return T(t) = tanh(t / 2) / t, 1/2 at 0.
-
-    `t`: natural parameters.
-    """
+    """Return T(t) = tanh(t / 2) / t of natural parameters, 1/2 at 0."""
     t = np.asarray(t, dtype=float)
     small = np.abs(t) < SMALL
     return np.where(small, 0.5 - t * t / 24.0, np.tanh(0.5 * t) / np.where(small, 1.0, t))
@@ -140,17 +136,17 @@ def log_likelihoods(codes: NDArray, values: NDArray, theta: NDArray, c: float = 
     `codes` (D,): family of every column; `values`, `theta` (n, D): cells and natural parameters; `c`: weight of the
     Gaussian cells; `size`: r of the negative binomial cells. Returns (n, D).
     """
-    found = -c * (values - theta) ** 2
+    likelihoods = -c * (values - theta) ** 2
     for code in set(codes.tolist()) - {GAUSSIAN}:
         columns = codes == code
         s, t = values[:, columns], theta[:, columns]
         if code == GAMMA:
-            found[:, columns] = -t - s * np.exp(-t)
+            likelihoods[:, columns] = -t - s * np.exp(-t)
         elif code == POISSON:
-            found[:, columns] = s * t - np.exp(t)
+            likelihoods[:, columns] = s * t - np.exp(t)
         else:
-            found[:, columns] = s * t - (1.0 if code == BERNOULLI else s + size) * np.logaddexp(0.0, t)
-    return np.where(np.isnan(values), 0.0, found)
+            likelihoods[:, columns] = s * t - (1.0 if code == BERNOULLI else s + size) * np.logaddexp(0.0, t)
+    return np.where(np.isnan(values), 0.0, likelihoods)
 
 
 def _small(theta: NDArray) -> NDArray:
@@ -186,13 +182,13 @@ def residuals(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, s
     `codes` (D,): family of every column; `values`, `theta` (n, D): cells and natural parameters; `c`: weight of the
     Gaussian cells; `size`: r of the negative binomial cells. Returns (n, D).
     """
-    found = (values - means(codes, theta, size)) * np.where(codes == GAUSSIAN, 2.0 * c, 1.0)
+    derivatives = (values - means(codes, theta, size)) * np.where(codes == GAUSSIAN, 2.0 * c, 1.0)
     gamma, counts = codes == GAMMA, codes == NEGATIVE_BINOMIAL
     if gamma.any():
-        found[:, gamma] = values[:, gamma] * np.exp(-theta[:, gamma]) - 1.0
+        derivatives[:, gamma] = values[:, gamma] * np.exp(-theta[:, gamma]) - 1.0
     if counts.any():
-        found[:, counts] = values[:, counts] - (values[:, counts] + size) * _sigma(theta[:, counts])
-    return np.where(np.isnan(values), 0.0, found)
+        derivatives[:, counts] = values[:, counts] - (values[:, counts] + size) * _sigma(theta[:, counts])
+    return np.where(np.isnan(values), 0.0, derivatives)
 
 
 def curvatures(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, size: float = 1.0) -> NDArray:
@@ -200,24 +196,24 @@ def curvatures(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, 
 
     `codes`, `values`, `theta`, `c`, `size`: as for `residuals`. Returns (n, D).
     """
-    found = np.full(theta.shape, 2.0 * c)
+    curvature = np.full(theta.shape, 2.0 * c)
     for code in set(codes.tolist()) - {GAUSSIAN}:
         columns = codes == code
         s, t = values[:, columns], theta[:, columns]
         if code == GAMMA:
-            found[:, columns] = s * np.exp(-t)
+            curvature[:, columns] = s * np.exp(-t)
         elif code == POISSON:
-            found[:, columns] = np.exp(t)
+            curvature[:, columns] = np.exp(t)
         else:
             mean = _sigma(t)
-            found[:, columns] = (1.0 if code == BERNOULLI else s + size) * mean * (1.0 - mean)
-    return np.where(np.isnan(values), 0.0, found)
+            curvature[:, columns] = (1.0 if code == BERNOULLI else s + size) * mean * (1.0 - mean)
+    return np.where(np.isnan(values), 0.0, curvature)
 
 
 def null_loss(
     codes: NDArray, values: NDArray, c: float = 1.0, weights: NDArray | None = None, size: float = 1.0
 ) -> tuple[float, NDArray]:
-    """Return H, how much likelihood the column means leave to be explained, and these means.
+    """Return the null loss H and the column means.
 
     H is the log-likelihood of the cells as their own means minus that of the column means: c |centred|^2 for Gaussian
     columns, n times the entropy for Bernoulli ones, sum s log(s / m) for Poisson ones of mean m, sum log(m / s) for
@@ -233,7 +229,7 @@ def null_loss(
 
 
 def cell_sums(values: NDArray, weights: NDArray | None = None) -> tuple[NDArray, NDArray]:
-    """Return how many cells of every column are observed, weighted, and their sum: what means are made of.
+    """Return the weighted number of observed cells of every column, and their weighted sum.
 
     `values` (n, D): cells, NaN where not observed; `weights` (n,): of the rows, > 0. Returns `count, total` (D,).
     """
@@ -250,7 +246,7 @@ def number_losses(
     weights: NDArray | None = None,
     size: float = 1.0,
 ) -> NDArray:
-    """Return what rows contribute to H in all columns but bits, given the means; a sum over rows.
+    """Return the contribution of the rows to H by column, except Bernoulli columns, given the means.
 
     `codes`, `values`: as for `null_loss`; `centre` (D,): column means; `c`, `weights`, `size`: as for `null_loss`.
     Returns (D,): 0 for Bernoulli columns.
@@ -263,14 +259,14 @@ def number_losses(
 def null_loss_about(
     codes: NDArray, count: NDArray, centre: NDArray, losses: NDArray, column_weight: NDArray | None = None
 ) -> float:
-    """Return H from the cells' counts, their means and the sum of `number_losses`, times weights; all (D,)."""
-    everything = losses.copy()
-    null_bits(codes, count, centre, everything)
-    return float(everything.sum() if column_weight is None else everything @ column_weight)
+    """Return H from counts, means, the sum of `number_losses` and weights of the columns; all (D,)."""
+    by_column = losses.copy()
+    null_bits(codes, count, centre, by_column)
+    return float(by_column.sum() if column_weight is None else by_column @ column_weight)
 
 
 def null_parameters(codes: NDArray, centre: NDArray, n_components: int, size: float = 1.0) -> NDArray:
-    """Return loadings to begin with: 0, and the parameter of the mean as the bias of counts and gamma columns.
+    """Return starting loadings: 0, with the parameter of the mean as the bias of counts and gamma columns.
 
     `codes` (D,): family of every column; `centre` (D,): column means; `n_components`: L; `size`: r of the negative
     binomial cells. Returns (L + 1, D): the last row holds the biases.

@@ -4,8 +4,8 @@
     poly     k(z, z') = (z.z' + coef0)^degree
     rbf      k(z, z') = exp(-gamma |z - z'|^2)
 
-Matrices are filled in blocks of rows that stay in the processor's cache: one matrix product and a vectorised transform
-each.  `poly_slope` and `rbf_value` are the scalar forms for loops over pairs.
+Matrices are computed in blocks of rows that fit into the processor's cache: one matrix product and a vectorised
+transform each.  `poly_slope` and `rbf_value` are the scalar forms for loops over pairs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from supdr.engine.checks import check_choice
 from supdr.engine.interruption import checkpoint
+from supdr.engine.parameters import NONNEGATIVE, POSITIVE, Interval
 
 KERNELS = ("linear", "poly", "rbf")
 
@@ -46,13 +48,12 @@ class Kernel:
     coef0: float = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or self.name not in KERNELS:
-            raise ValueError(f"kernel must be one of {', '.join(KERNELS)}; got {self.name!r}")
-        if not _is_number(self.degree) or not 1 <= self.degree < np.inf or self.degree != int(self.degree):
+        check_choice("kernel", self.name, KERNELS)
+        if self.degree not in Interval(1.0) or self.degree != int(self.degree):
             raise ValueError(f"degree must be an integer of at least 1; got {self.degree!r}")
-        if not _is_number(self.gamma) or not 0 < self.gamma < np.inf:
+        if self.gamma not in POSITIVE:
             raise ValueError(f"gamma must be a positive number; got {self.gamma!r}")
-        if not _is_number(self.coef0) or not 0 <= self.coef0 < np.inf:
+        if self.coef0 not in NONNEGATIVE:
             raise ValueError(f"coef0 must be a number >= 0; got {self.coef0!r}")
 
     def __str__(self) -> str:
@@ -69,14 +70,14 @@ class Kernel:
 
     @property
     def constant(self) -> float:
-        """What is added to the inner product."""
+        """The number that is added to the inner product."""
         return float(self.coef0) if self.name == "poly" else 0.0
 
     def matrix(self, A: NDArray, B: NDArray | None = None) -> NDArray:
         """Return the values between the rows of `A` and of `B`.  O(n p d).
 
         `A` (n, d): rows. `B` (p, d): rows; `A` itself if omitted. Returns (n, p). Raises ValueError if the square
-        matrix of `A` would have more than `LARGEST_MATRIX` rows; MemoryError if there is no room for it.
+        matrix of `A` would have more than `LARGEST_MATRIX` rows; MemoryError if memory is too small.
         """
         if B is None and len(A) > LARGEST_MATRIX:
             raise ValueError(_too_large(len(A)) + f"; at most {LARGEST_MATRIX} labelled rows are accepted")
@@ -111,7 +112,7 @@ class Kernel:
         return gradient
 
     def _inner_products(self, A: NDArray, B: NDArray, out: NDArray) -> Iterator[tuple[slice, NDArray]]:
-        """Yield blocks of `out` filled with the argument of the transform; a short `out` is used again and again."""
+        """Yield blocks of `out` filled with the argument of the transform; a short `out` is reused for every block."""
         if self.name == "rbf":
             A, B = _distance_factors(A, B, self.gamma)
         step = _block_rows(len(B))
@@ -155,8 +156,8 @@ def rbf_value(squared_distance: float, gamma: float) -> float:
 
 
 def _distance_factors(A: NDArray, B: NDArray, gamma: float) -> tuple[NDArray, NDArray]:
-    """Return rows whose inner products are -gamma |a - b|^2: the distances cost one matrix product, nothing else."""
-    centre = B.mean(axis=0) if len(B) else 0.0  # distances do not change, cancellation shrinks
+    """Return rows whose inner products are -gamma |a - b|^2, so that one matrix product computes all distances."""
+    centre = B.mean(axis=0) if len(B) else 0.0  # keeps the distances, and reduces cancellation
     A, B = A - centre, B - centre
     left = np.column_stack([2.0 * gamma * A, -gamma * np.einsum("ij,ij->i", A, A), np.ones(len(A))])
     right = np.column_stack([B, np.ones(len(B)), -gamma * np.einsum("ij,ij->i", B, B)])
@@ -191,7 +192,3 @@ def _empty(rows: int, columns: int) -> NDArray:
 def _too_large(rows: int, columns: int | None = None) -> str:
     columns = rows if columns is None else columns
     return f"a kernel matrix of {rows} x {columns} numbers needs {8e-9 * rows * columns:.1f} GB of memory"
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

@@ -24,6 +24,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from supdr.engine.checks import check_choice
+
 LOSSES = ("squared", "logistic", "hinge", "smooth_hinge")
 SQUARED, LOGISTIC, HINGE, SMOOTH_HINGE = range(4)
 
@@ -35,12 +37,8 @@ PROX_STEPS = 100
 
 
 def loss_code(name: str) -> int:
-    """Return the integer by which kernels know a loss.
-
-    `name` (one of "squared", "logistic", "hinge", "smooth_hinge"): the loss. Raises ValueError if the name is unknown.
-    """
-    if name not in LOSSES:
-        raise ValueError(f"loss must be one of {', '.join(LOSSES)}; got {name!r}")
+    """Return the integer that stands for a loss in kernels; raise ValueError if the name is not one of `LOSSES`."""
+    check_choice("loss", name, LOSSES)
     return LOSSES.index(name)
 
 

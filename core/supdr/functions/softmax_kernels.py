@@ -1,4 +1,4 @@
-"""Kernels of the softmax likelihood: one sweep over the parameters, nothing between them kept."""
+"""Kernels of the softmax likelihood: one pass over the parameters, without intermediate arrays."""
 
 from __future__ import annotations
 

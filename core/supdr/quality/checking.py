@@ -1,4 +1,4 @@
-"""Checks of a map that all measures share, and the choice of rows to measure."""
+"""Checks of the arguments of all measures, and the sample of rows to measure."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from sklearn.utils import check_array, check_random_state
 
 from supdr.engine.checks import check_integer, check_seed, check_sizes
 
-# Up to so many rows, every row is measured.
+# Largest number of rows of which all are measured.
 MOST_EXACT = 5000
 
-# Of more rows, so many are measured.
+# Number of measured rows of larger data.
 SAMPLE = 1000
 
 
 def check_map(X: Any, Z: Any) -> tuple[NDArray, NDArray]:
-    """Return rows and their places as arrays of floats; raise ValueError unless both are complete and of one length."""
+    """Return rows and map positions as arrays of floats; raise ValueError for missing cells or different lengths."""
     X, Z = (
         check_array(rows, dtype=float, order="C", ensure_min_samples=3, input_name=name)
         for name, rows in (("X", X), ("Z", Z))
@@ -31,7 +31,7 @@ def check_map(X: Any, Z: Any) -> tuple[NDArray, NDArray]:
 
 
 def check_neighbors(n_neighbors: Any, n_rows: int) -> None:
-    """Raise ValueError unless each row has this many neighbours and at least as many other rows."""
+    """Raise ValueError unless `n_neighbors` is an integer from 1 to less than half of the rows."""
     check_integer("n_neighbors", n_neighbors)
     if 2 * n_neighbors >= n_rows:
         raise ValueError(f"n_neighbors must be less than half of the {n_rows} rows; got {n_neighbors}")
@@ -42,16 +42,16 @@ def usable_neighbors(n_rows: int) -> int:
     return max(1, min(10, (n_rows - 1) // 2))
 
 
-def chosen_rows(rows: Any, n_rows: int) -> NDArray:
-    """Return checked numbers of rows, those of all rows for None."""
+def row_numbers(rows: Any, n_rows: int) -> NDArray:
+    """Return row numbers as an array, None for all rows; raise ValueError if one is out of range."""
     if rows is None:
         return np.arange(n_rows)
-    chosen = np.atleast_1d(np.asarray(rows))
-    if chosen.size == 0:  # an empty list is one of floats
+    numbers = np.atleast_1d(np.asarray(rows))
+    if numbers.size == 0:  # NumPy makes floats of an empty list
         return np.empty(0, dtype=np.int64)
-    if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or ((chosen < 0) | (chosen >= n_rows)).any():
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or ((numbers < 0) | (numbers >= n_rows)).any():
         raise ValueError(f"rows must be row numbers from 0 to {n_rows - 1}; got {rows!r}")
-    return chosen.astype(np.int64)
+    return numbers.astype(np.int64)
 
 
 def sampled_rows(n_rows: int, sample_size: int | None, random_state: Any) -> NDArray:

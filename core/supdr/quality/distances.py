@@ -1,4 +1,4 @@
-"""Whether a map keeps the distances, between rows and between classes: by rank, since a map has no unit."""
+"""Preservation of distances between rows and between classes, by rank, since a map has no unit."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from sklearn.utils import check_random_state, gen_batches
 from supdr.engine.checks import check_integer, check_seed
 from supdr.engine.docstrings import with_entries_of
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
-from supdr.quality.checking import MOST_EXACT, check_map, chosen_rows
+from supdr.quality.checking import MOST_EXACT, check_map, row_numbers
 from supdr.quality.near import batches
 
-# Number of pairs that are drawn from more than `MOST_EXACT` rows.
+# Number of pairs drawn from more than `MOST_EXACT` rows.
 PAIRS = 1_000_000
 
-# Pairs whose differences are in memory at once.
+# Number of pairs whose differences are in memory at a time.
 BATCH = 1 << 16
 
 
@@ -32,7 +32,7 @@ def distance_pairs(X: Any, Z: Any, *, n_pairs: int | None = None, random_state: 
     X : array-like of shape (n, D)
         Rows, without missing cells.
     Z : array-like of shape (n, d)
-        Their places on the map.
+        Their positions on the map.
     n_pairs : int, optional
         Number of pairs, each drawn at random from all pairs of different rows.  None: all pairs of up to 5,000 rows,
         else a million.
@@ -41,9 +41,9 @@ def distance_pairs(X: Any, Z: Any, *, n_pairs: int | None = None, random_state: 
 
     Returns
     -------
-    apart : array of shape (p,)
+    input_distances : array of shape (p,)
         Distances in the input.
-    away : array of shape (p,)
+    map_distances : array of shape (p,)
         Distances on the map.
     """
     X, Z = check_map(X, Z)
@@ -55,11 +55,11 @@ def distance_pairs(X: Any, Z: Any, *, n_pairs: int | None = None, random_state: 
     rng = check_random_state(random_state)
     first = rng.randint(len(X), size=n_pairs)
     second = (first + rng.randint(1, len(X), size=n_pairs)) % len(X)
-    apart, away = np.empty(n_pairs), np.empty(n_pairs)
-    for some in gen_batches(n_pairs, BATCH):
-        apart[some] = np.linalg.norm(X[first[some]] - X[second[some]], axis=1)
-        away[some] = np.linalg.norm(Z[first[some]] - Z[second[some]], axis=1)
-    return apart, away
+    input_distances, map_distances = np.empty(n_pairs), np.empty(n_pairs)
+    for batch in gen_batches(n_pairs, BATCH):
+        input_distances[batch] = np.linalg.norm(X[first[batch]] - X[second[batch]], axis=1)
+        map_distances[batch] = np.linalg.norm(Z[first[batch]] - Z[second[batch]], axis=1)
+    return input_distances, map_distances
 
 
 @with_entries_of(distance_pairs)
@@ -96,12 +96,12 @@ def row_distance_correlation(X: Any, Z: Any, *, rows: Any = None) -> NDArray:
         In [-1, 1]; NaN where all distances are equal.
     """
     X, Z = check_map(X, Z)
-    chosen = chosen_rows(rows, len(X))
-    correlations = np.empty(len(chosen))
-    for some, there, here in batches(X, Z, chosen, 1):
-        for place, row in enumerate(chosen[some], some.start):
-            both = (np.delete(near.distance[place - some.start], row) for near in (there, here))
-            correlations[place] = rank_correlation(*both)
+    numbers = row_numbers(rows, len(X))
+    correlations = np.empty(len(numbers))
+    for batch, in_input, on_map in batches(X, Z, numbers, 1):
+        for place, row in enumerate(numbers[batch], batch.start):
+            distances = (np.delete(near.distance[place - batch.start], row) for near in (in_input, on_map))
+            correlations[place] = rank_correlation(*distances)
     return correlations
 
 
@@ -114,12 +114,12 @@ def class_centre_correlation(X: Any, Z: Any, y: Any) -> float:
     X, Z
         As in `distance_pairs`.
     y : array-like of shape (n,)
-        Classes; NaN and None mark unlabelled rows, which belong to no class.
+        Classes; NaN and None mark unlabelled rows, which are left out.
 
     Returns
     -------
     float
-        In [-1, 1]; NaN for fewer than three classes: two have one distance.
+        In [-1, 1]; NaN for fewer than three classes, since two have one distance only.
     """
     X, Z = check_map(X, Z)
     labels = as_labels(y)
@@ -136,7 +136,9 @@ def class_centre_correlation(X: Any, Z: Any, y: Any) -> float:
 
 
 def rank_correlation(first: NDArray, second: NDArray) -> float:
-    """Return Spearman's correlation; NaN where one of them is constant."""
-    one, two = (rankdata(values) - 0.5 * (len(values) + 1) for values in (first, second))
+    """Return Spearman's correlation; NaN if one argument is constant."""
+    # Relative to the largest: numbers that differ by rounding only are equal.
+    levels = (np.round(values / (np.max(np.abs(values), initial=0.0) or 1.0), 12) for values in (first, second))
+    one, two = (rankdata(values) - 0.5 * (len(values) + 1) for values in levels)
     size = math.sqrt(float(one @ one) * float(two @ two))
     return float(one @ two) / size if size > 0.0 else math.nan

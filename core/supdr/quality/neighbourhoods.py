@@ -1,10 +1,10 @@
-"""Whether a map keeps the neighbours.
+"""Preservation of neighbours on a map.
 
 With N_i the k nearest rows of row i in the input, M_i those on the map, r and s the ranks of rows by their distance
 from i in the input and on the map:
 
-    trustworthiness  1 - c sum_i sum_{j in M_i} max(0, r_ij - k)      false neighbours, by how far they really are
-    continuity       1 - c sum_i sum_{j in N_i} max(0, s_ij - k)      lost neighbours, by how far they are drawn
+    trustworthiness  1 - c sum_i sum_{j in M_i} max(0, r_ij - k)      false neighbours, by their rank in the input
+    continuity       1 - c sum_i sum_{j in N_i} max(0, s_ij - k)      lost neighbours, by their rank on the map
     overlap          sum_i |N_i and M_i| / nk
 
     c = 2 / (n k (2n - 3k - 1))
@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.docstrings import with_entries_of
-from supdr.quality.checking import check_map, check_neighbors, chosen_rows, sampled_rows
-from supdr.quality.near import batches, beyond, only_in_first, shared
+from supdr.quality.checking import check_map, check_neighbors, row_numbers, sampled_rows
+from supdr.quality.near import batches, excess_ranks, only_in_first, shared
 
 
 class ChangedNeighbours(NamedTuple):
-    """Which neighbours the rows of a map lost, and which false ones they gained.
+    """Lost and false neighbours of the rows of a map.
 
     Attributes
     ----------
@@ -41,30 +41,30 @@ class ChangedNeighbours(NamedTuple):
 
 
 def row_trustworthiness(X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = None) -> NDArray:
-    """Return how far the neighbours of each row on the map are its neighbours in the input.
+    """Return the trustworthiness of each row: its neighbours on the map are near in the input.
 
     Parameters
     ----------
     X : array-like of shape (n, D)
         Rows, without missing cells.
     Z : array-like of shape (n, d)
-        Their places on the map.
+        Their positions on the map.
     n_neighbors : int, default=10
         k, less than n / 2.
     rows : int array of shape (m,), optional
-        Numbers of the rows to measure, all others being possible neighbours.  None: all.
+        Numbers of the rows to measure; all rows can be neighbours.  None: all.
 
     Returns
     -------
     array of shape (m,)
-        In [0, 1]; 1: all its neighbours are true ones.
+        In [0, 1]; 1: no neighbour on the map is false.
     """
     return row_measures(X, Z, n_neighbors, rows)[:, 0]
 
 
 @with_entries_of(row_trustworthiness)
 def row_continuity(X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = None) -> NDArray:
-    """Return how far the neighbours of each row in the input are its neighbours on the map.
+    """Return the continuity of each row: its neighbours in the input are near on the map.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def row_continuity(X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = None) -
     Returns
     -------
     array of shape (m,)
-        In [0, 1]; 1: no neighbour was lost.
+        In [0, 1]; 1: no neighbour is lost.
     """
     return row_measures(X, Z, n_neighbors, rows)[:, 1]
 
@@ -109,8 +109,8 @@ def trustworthiness(
     X, Z, n_neighbors
         As in `row_trustworthiness`.
     sample_size : int, optional
-        Number of rows to measure, drawn at random; all others are possible neighbours.  None: all of up to 5,000 rows,
-        else 1,000.
+        Number of rows to measure, drawn at random; all rows can be neighbours.  None: all of up to 5,000 rows, else
+        1,000.
     random_state : int, RandomState or None, default=0
         Seed of the draw.
 
@@ -159,10 +159,10 @@ def neighbourhood_overlap(
 
 @with_entries_of(row_trustworthiness)
 def changed_neighbours(X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = None) -> ChangedNeighbours:
-    """Return which neighbours rows lost on the map, and which false ones they gained.
+    """Return the lost and the false neighbours of rows.
 
-    Of rows that are equally far the first ones count as neighbours; a row as near as the farthest neighbour is neither
-    lost nor false.
+    Of equally distant rows the first ones count as neighbours; a row at the distance of the farthest neighbour is
+    neither lost nor false.
 
     Parameters
     ----------
@@ -183,31 +183,32 @@ def changed_neighbours(X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = Non
 def row_batches(
     X: Any, Z: Any, *, n_neighbors: int = 10, rows: Any = None, batch: int | None = None
 ) -> Iterator[tuple[slice, NDArray, ChangedNeighbours]]:
-    """Yield all measures of the neighbours of rows, some rows at a time, so that the caller can work in between.
+    """Yield all measures of the neighbours of rows in batches.
 
     Parameters
     ----------
     X, Z, n_neighbors, rows
         As in `row_trustworthiness`.
     batch : int, optional
-        Number of rows at a time.  None: as many as fit into some megabytes.
+        Number of rows at a time.  None: as many as fit into 8 MB of distances.
 
     Yields
     ------
     some : slice
-        Which of the rows.
+        Positions of the batch among the rows.
     measures : array of shape (b, 3)
         Their trustworthiness, continuity and overlap.
     changed : ChangedNeighbours
     """
     X, Z = check_map(X, Z)
     check_neighbors(n_neighbors, len(X))
-    chosen, k = chosen_rows(rows, len(X)), n_neighbors
+    numbers, k = row_numbers(rows, len(X)), n_neighbors
     most = 0.5 * k * (2 * len(X) - 3 * k - 1)  # all neighbours are the farthest rows
-    for some, there, here in batches(X, Z, chosen, k, batch):
-        trust, kept = 1.0 - beyond(here, there, k) / most, 1.0 - beyond(there, here, k) / most
-        changed = ChangedNeighbours(only_in_first(there, here, k), only_in_first(here, there, k))
-        yield some, np.column_stack([trust, kept, shared(there, here) / k]), changed
+    for some, in_input, on_map in batches(X, Z, numbers, k, batch):
+        false, lost = excess_ranks(on_map, in_input, k), excess_ranks(in_input, on_map, k)
+        measures = np.column_stack([1.0 - false / most, 1.0 - lost / most, shared(in_input, on_map) / k])
+        changed = ChangedNeighbours(only_in_first(in_input, on_map, k), only_in_first(on_map, in_input, k))
+        yield some, measures, changed
 
 
 def row_measures(X: Any, Z: Any, n_neighbors: int, rows: Any) -> NDArray:

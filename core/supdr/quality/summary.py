@@ -1,4 +1,4 @@
-"""All numbers of a map at once."""
+"""All measures of a map."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from supdr.quality.distances import class_centre_correlation, distance_pairs, ra
 from supdr.quality.neighbourhoods import row_measures
 from supdr.quality.votes import knn_error
 
-# Their names, here and in sweeps.
+# Names of the measures, also as metrics of sweeps.
 MEASURES = (
     "trustworthiness",
     "continuity",
@@ -31,7 +31,7 @@ MEASURES = (
 
 @dataclass(frozen=True)
 class MapQuality:
-    """How true a map is.
+    """The measures of a map.
 
     Attributes
     ----------
@@ -45,11 +45,11 @@ class MapQuality:
     class_centre_correlation : float
         In [-1, 1]; NaN for fewer than three classes.
     standard_errors : dict of str to float
-        Of those that come from a sample; empty where all are exact.
+        Of the measures that come from a sample; empty if all are exact.
     rows : int array of shape (m,)
-        The rows that were measured.
+        Numbers of the measured rows.
     of_rows : dict of str to array of shape (m,)
-        Trustworthiness, continuity and overlap of each of these.
+        Trustworthiness, continuity and overlap of each of these rows.
     """
 
     n_rows: int
@@ -87,9 +87,9 @@ def map_quality(
     Parameters
     ----------
     X : array-like of shape (n, D)
-        Rows, without missing cells, in the unit in which they are near or far.
+        Rows, without missing cells, scaled for Euclidean distances.
     Z : array-like of shape (n, d)
-        Their places on the map.
+        Their positions on the map.
     y : array-like of shape (n,), optional
         Labels; NaN and None mark unlabelled rows.
     n_neighbors : int, default=10
@@ -97,7 +97,7 @@ def map_quality(
     task : {"classification", "regression"}, default="classification"
         What `y` means.
     voters : tuple of array-likes (Z, y), optional
-        The rows that vote in the error of neighbours.  None: the same rows, but none of them for itself.
+        The rows that vote in the error of neighbours.  None: the same rows; none votes for itself.
     sample_size : int, optional
         Number of rows whose neighbourhoods are measured.  None: all of up to 5,000 rows, else 1,000.
     n_pairs : int, optional
@@ -112,8 +112,8 @@ def map_quality(
     X, Z = check_map(X, Z)
     rows = sampled_rows(len(X), sample_size, random_state)
     measured = row_measures(X, Z, n_neighbors, rows)
-    apart, away = distance_pairs(X, Z, n_pairs=n_pairs, random_state=random_state)
-    correlation = rank_correlation(apart, away)
+    pairs = distance_pairs(X, Z, n_pairs=n_pairs, random_state=random_state)
+    correlation = rank_correlation(*pairs)
     means = [float(column.mean()) for column in measured.T]
     errors: dict[str, float] = {}
     if len(rows) < len(X):
@@ -121,7 +121,7 @@ def map_quality(
         deviations = measured.std(axis=0, ddof=1) if len(rows) > 1 else np.full(3, np.nan)
         errors |= {name: float(scale * deviation) for name, deviation in zip(MEASURES[:3], deviations, strict=True)}
     if n_pairs is not None or len(X) > MOST_EXACT:
-        errors["distance_correlation"] = (1.0 - correlation**2) / math.sqrt(len(apart))
+        errors["distance_correlation"] = (1.0 - correlation**2) / math.sqrt(len(pairs[0]))
     with_classes = y is not None and task == "classification"
     return MapQuality(
         n_rows=len(X),
@@ -150,9 +150,9 @@ def model_quality(
     sample_size: int | None = None,
     random_state: Any = 0,
 ) -> MapQuality:
-    """Return all measures of the map that a fitted model draws: pass rows that its fit has not seen.
+    """Return all measures of the map that a fitted model draws of new rows.
 
-    On the rows of the fit a supervised map looks truer than it is: it has seen their labels.
+    On the rows of the fit the measures of a supervised map are too good, since the map depends on their labels.
 
     Parameters
     ----------
@@ -163,9 +163,9 @@ def model_quality(
     y : array-like of shape (n,), optional
         Their labels.
     fitted_on : tuple of array-likes (X, y), optional
-        The rows of the fit: then they vote in the error of neighbours, at the places where `transform` puts them.
+        The rows of the fit, which vote in the error of neighbours at the positions that `transform` returns.
     preprocessing : {"none", "zscore", "minmax", "whiten"}, default="zscore"
-        Of the columns of `X`, before distances are computed; the same for all models that are compared.
+        Of the columns of `X`, before distances are computed; take the same one for all compared models.
     n_neighbors, sample_size, random_state
         As in `map_quality`.
 
@@ -186,7 +186,7 @@ def model_quality(
 
 
 def comparable_rows(X: Any, preprocessing: str = "zscore") -> NDArray:
-    """Return rows whose columns can be compared, and whose missing cells are the means of their columns."""
+    """Return preprocessed rows; missing cells are the means of their columns."""
     X = check_array(X, dtype=float, ensure_all_finite="allow-nan", input_name="X")
     if np.isnan(X).any():
         means = np.nanmean(np.where(np.isnan(X).all(axis=0), 0.0, X), axis=0)
@@ -195,7 +195,7 @@ def comparable_rows(X: Any, preprocessing: str = "zscore") -> NDArray:
 
 
 def map_of(model: Any, X: Any) -> NDArray:
-    """Return the places of rows on the map of a fitted model; raise ValueError if it has no `transform`."""
+    """Return the positions of rows on the map of a fitted model; raise ValueError if it has no `transform`."""
     if not hasattr(model, "transform"):
-        raise ValueError(f"quality of a map: {type(model).__name__} has no transform, so it draws no map")
+        raise ValueError(f"model must have transform, which draws the map; got {type(model).__name__}")
     return np.asarray(model.transform(X), dtype=float)

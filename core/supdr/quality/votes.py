@@ -1,4 +1,4 @@
-"""Whether a map keeps the labels: the error of its neighbours' vote."""
+"""Preservation of labels on a map: the error of the neighbours' vote."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ ROUNDING = 1e-10
 def row_knn_error(
     Z: Any, y: Any, *, n_neighbors: int = 10, task: str = "classification", voters: tuple[Any, Any] | None = None
 ) -> NDArray:
-    """Return the error of each row's label as its nearest labelled rows on the map predict it.
+    """Return the error of the prediction of each row's label by its nearest labelled rows on the map.
 
     Parameters
     ----------
     Z : array-like of shape (n, d)
-        Places on the map.
+        Positions on the map.
     y : array-like of shape (n,)
         Classes, or real numbers; NaN and None mark unlabelled rows.
     n_neighbors : int, default=10
@@ -34,15 +34,14 @@ def row_knn_error(
     task : {"classification", "regression"}, default="classification"
         What `y` means.
     voters : tuple of array-likes (Z, y), optional
-        The rows that vote, such as those of the fit.  None: the same rows, but none of them for itself.
+        The rows that vote, such as those of the fit.  None: the same rows; none votes for itself.
 
     Returns
     -------
     array of shape (n,)
-        Classes: the share of those with most votes that are wrong: 0 or 1, or a fraction where some have equally many.
-        Real numbers: the squared error of the mean, in units of their variance.  NaN where a row is unlabelled.  Rows
-        that are equally far share the last places among the neighbours evenly, so that neither the order of the rows
-        nor the names of the classes matter.
+        Classes: 0 or 1, or the share of wrong classes among those with equally many votes.  Real numbers: the squared
+        error of the mean, divided by their variance.  NaN if a row is unlabelled.  Equally distant rows share the last
+        places among the neighbours, so that neither the order of the rows nor the names of the classes matter.
     """
     check_choice("task", task, TASKS)
     check_integer("n_neighbors", n_neighbors)
@@ -75,9 +74,9 @@ def row_knn_error(
 
 
 def _votes(places: NDArray, values: NDArray, queries: NDArray | None, n_neighbors: int) -> NDArray:
-    """Return the sum of the neighbours' values (n, k); those that are equally far share the last places evenly.
+    """Return the sum of the neighbours' values (n, k); equally distant rows share the last places.
 
-    `queries`: None: the places themselves, none of which is its own neighbour.
+    `queries`: None: the places themselves; none is its own neighbour.
     """
     others = len(places) - (queries is None)
     search = NearestNeighbors().fit(places)
@@ -109,7 +108,7 @@ def knn_error(
     Returns
     -------
     float
-        Classes: share of errors.  Real numbers: 1 is what their mean would do.  NaN where no row is labelled.
+        Classes: share of errors.  Real numbers: 1 is the error of their mean.  NaN if no row is labelled.
     """
     errors = row_knn_error(Z, y, n_neighbors=n_neighbors, task=task, voters=voters)
     errors = errors[~np.isnan(errors)]
@@ -117,7 +116,7 @@ def knn_error(
 
 
 def _labelled(place_name: str, label_name: str, Z: Any, y: Any, task: str) -> tuple[NDArray, NDArray, NDArray]:
-    """Return places, which of them are labelled, and the labels of those."""
+    """Return positions, a mask of the labelled ones, and their labels."""
     Z = check_array(Z, dtype=float, input_name=place_name)
     labels = as_labels(y)
     if labels.shape != (len(Z),):

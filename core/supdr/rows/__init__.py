@@ -1,1 +1,1 @@
-"""Rows that are spread over partitions: on a Dask cluster, or one after another on this machine."""
+"""Rows in partitions, on a Dask cluster or on this machine."""

@@ -1,7 +1,7 @@
-"""Where a run on partitions stands, on disk: each worker writes and reads the partitions that it holds.
+"""Checkpoints of runs on partitions: each worker writes and reads the partitions that it holds.
 
-A checkpoint is a folder.  It gets its name when it is complete, and only then the one before is removed: whenever a
-process is killed, one that is whole is left.
+A checkpoint is a folder.  It gets its final name when it is complete, and only then is the previous one removed, so
+that a complete checkpoint exists whenever a process is killed.
 """
 
 from __future__ import annotations
@@ -20,16 +20,19 @@ from supdr.rows.partitions import Partitions, at_home, gathered, listed, spread
 
 STATE = "state.pickle"
 
-# Modules that checkpoints name, and where their contents are now.
-MOVED = {"supdr.methods.snf.partitioned": "supdr.methods.snf.distributed"}
+# Old names of modules in checkpoints, and their present names.
+MOVED = {
+    "supdr.methods.snf.partitioned": "supdr.methods.snf.distributed",
+    "supdr.solvers.summed_lbfgs": "supdr.solvers.distributed_lbfgs",
+}
 
 
 def save(content: Any, folder: Path, number: int) -> None:
-    """Write a checkpoint and remove those before it.
+    """Write a checkpoint and remove the earlier ones.
 
-    `content`: what can be pickled; `Partitions` of arrays in it are written partition by partition. `folder`: where the
-    checkpoints of a run are; workers must reach it by the same path. `number`: rises from checkpoint to checkpoint; one
-    that is there is kept.
+    `content`: a picklable object; `Partitions` of arrays in it are written partition by partition. `folder`: of the
+    checkpoints of a run; workers must reach it by the same path. `number`: of the checkpoint, rising; an existing one
+    is not written again.
     """
     place = folder / f"pass-{number:09}"
     if place.exists():
@@ -46,9 +49,10 @@ def save(content: Any, folder: Path, number: int) -> None:
 
 
 def load(folder: Path) -> Any:
-    """Return what the newest checkpoint in a folder holds; None if there is none.
+    """Return the content of the newest checkpoint in a folder, or None if there is none.
 
-    `folder`: as for `save`.  Like every pickle a checkpoint can hold programs: load only what you wrote.
+    `folder`: as for `save`.  Unpickling can run code: load only folders that you have written.  Raises ValueError if
+    the checkpoint names a class that this version does not have.
     """
     newest = max(_complete(folder), default=None)
     if newest is None:
@@ -77,14 +81,20 @@ class _Pickler(pickle.Pickler):
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads what `_Pickler` wrote."""
+    """Reads the files of `_Pickler`."""
 
     def __init__(self, file: Any, folder: Path) -> None:
         super().__init__(file)
         self.folder = folder
 
     def find_class(self, module: str, name: str) -> Any:
-        return super().find_class(MOVED.get(module, module), name)
+        try:
+            return super().find_class(MOVED.get(module, module), name)
+        except (ImportError, AttributeError) as error:
+            raise ValueError(
+                f"the checkpoint {self.folder} names {module}.{name}, which this version of supdr does not have; "
+                "open it with the version that wrote it, or begin the run anew with another folder"
+            ) from error
 
     def persistent_load(self, key: Any) -> Partitions:
         return spread(np.load, at_home([delayed(file, pure=False) for file in _files(self.folder, *key)]))

@@ -1,6 +1,6 @@
-"""Rows counted by cells of a plane: the counts of partitions add up, whatever the partitions.
+"""Counts of rows by the cells of a plane; the counts of partitions add up to those of all rows.
 
-This works beside the rows, in processes that need to know this library only.
+The functions run on workers, which need this library only, not the app.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ class Grid(NamedTuple):
     """A plane cut into cells.
 
     mean (d,).
-    axes (d, 2): a row x stands at ``(x - mean) @ axes``.
-    extent: (x_low, x_high, y_low, y_high); rows outside do not count.
-    cells: per axis.
-    strip: height over which rows are spread where a second coordinate is wanting, else 0.
-    n_layers: classes, or ranges of values, and one more for rows without a target.
-    ends: of the scale of values, where targets are numbers; None: they are classes.
+    axes (d, 2): the point of a row x is ``(x - mean) @ axes``.
+    extent: (x_low, x_high, y_low, y_high); rows outside are not counted.
+    cells: number of cells per axis.
+    strip: height over which points are distributed if there is no second coordinate, else 0.
+    n_layers: number of classes, or of ranges of values, plus one for rows without a target.
+    ends: ends of the scale, if targets are numbers; None: targets are classes.
     """
 
     mean: NDArray
@@ -34,19 +34,19 @@ class Grid(NamedTuple):
     ends: tuple[float, float] | None = None
 
     def layer(self, targets: NDArray) -> NDArray[np.int64]:
-        """Return the layer of rows with these targets (n,); those without one have the last."""
+        """Return the layer (n,) of rows with targets (n,); rows without a target get the last layer."""
         if self.ends is not None:
             return value_layer(targets, *self.ends, self.n_layers - 1)
         return np.where(np.isnan(targets), self.n_layers - 1, targets).astype(np.int64)
 
     def loss(self, predicted: NDArray, targets: NDArray) -> float:
-        """Return how many of some rows are predicted wrongly, or the sum of their squared errors."""
+        """Return the number of wrong predictions, or the sum of the squared errors."""
         if self.ends is None:
             return float((predicted != targets).sum())
         return float(((predicted - targets) ** 2).sum())
 
     def place(self, rows: NDArray) -> NDArray:
-        """Return where rows (n, d) stand, (n, 2)."""
+        """Return the points (n, 2) of rows (n, d)."""
         points = (rows - self.mean) @ self.axes
         if self.strip:
             points[:, 1] = self.strip * ((np.arange(len(points)) * 0.6180339887498949) % 1.0 - 0.5)
@@ -56,8 +56,8 @@ class Grid(NamedTuple):
 def cell_counts(points: NDArray, layer: NDArray, n_layers: int, extent: Extent, cells: int) -> NDArray[np.int64]:
     """Count points by layer and cell.
 
-    `points` (n, 2): those outside the extent, and those that are not finite, do not count; `layer` (n,); `extent`:
-    (x_low, x_high, y_low, y_high); `cells`: per axis. Returns (n_layers, cells, cells): first row lowest.
+    `points` (n, 2): those outside the extent and those that are not finite are not counted; `layer` (n,); `extent`:
+    (x_low, x_high, y_low, y_high); `cells`: per axis. Returns (n_layers, cells, cells), the lowest row first.
     """
     x_low, x_high, y_low, y_high = extent
     across = (points[:, 0] - x_low) * (cells / (x_high - x_low))
@@ -69,66 +69,64 @@ def cell_counts(points: NDArray, layer: NDArray, n_layers: int, extent: Extent, 
 
 
 def value_layer(values: NDArray, low: float, high: float, count: int) -> NDArray[np.int64]:
-    """Return the layer of values (n,), by about how large they are: 0 to `count` - 1, and `count` for NaN.
+    """Return the layers (n,) of values (n,): `count` equal intervals from `low` to `high`, and layer `count` for NaN.
 
-    `values` (n,). `low`, `high`: ends of the scale; what lies beyond them counts as they do. Returns (n,).
+    Values beyond the ends get the first or the last interval.
     """
     share = np.nan_to_num((values - low) / (high - low))
     layer = np.clip((share * count).astype(np.int64), 0, count - 1)
     return np.where(np.isnan(values), count, layer)
 
 
-def counted(rows: NDArray, targets: NDArray, grid: Grid) -> NDArray[np.int64]:
+def count_rows(rows: NDArray, targets: NDArray, grid: Grid) -> NDArray[np.int64]:
     """Count the rows (n, d) of a partition by layer and cell; targets (n,), NaN where there is none."""
     return cell_counts(grid.place(rows), grid.layer(targets), grid.n_layers, grid.extent, grid.cells)
 
 
-def counted_new(fitted: Any, rows: NDArray, targets: NDArray, grid: Grid) -> NDArray[np.float64]:
-    """Count new rows where a fitted model puts them.
+def count_new_rows(fitted: Any, rows: NDArray, targets: NDArray, grid: Grid) -> NDArray[np.float64]:
+    """Count new rows by the cell of their latent rows under a fitted model.
 
-    `fitted`: it predicts what the targets are: class numbers, or values; `rows` (n, D); `targets` (n,): NaN where there
-    is none. Returns (n_layers * cells * cells + 2,): the counts and, last, how many rows have a target, and the
-    `Grid.loss` of these.
+    `fitted`: predicts the kind of the targets, class numbers or values; `rows` (n, D); `targets` (n,): NaN without one.
+    Returns (n_layers * cells * cells + 2,): the counts, the number of rows with a target, and their `Grid.loss`.
     """
-    counts = counted(fitted.transform(rows), targets, grid)
-    known = ~np.isnan(targets)
-    return np.concatenate([counts.ravel(), [known.sum(), grid.loss(fitted.predict(rows)[known], targets[known])]])
+    counts = count_rows(fitted.transform(rows), targets, grid)
+    labelled = ~np.isnan(targets)
+    loss = grid.loss(fitted.predict(rows)[labelled], targets[labelled])
+    return np.concatenate([counts.ravel(), [labelled.sum(), loss]])
 
 
-def counted_unlabelled(fitted: Any, rows: NDArray, targets: NDArray, truth: NDArray, grid: Grid) -> NDArray[np.float64]:
-    """Count the rows of a partition that have no target where a fitted model puts new rows.
+def count_unlabelled_rows(
+    fitted: Any, rows: NDArray, targets: NDArray, truth: NDArray, grid: Grid
+) -> NDArray[np.float64]:
+    """Count the rows of a partition without a target by the cell of their latent rows under a fitted model.
 
-    `fitted`: it predicts what the targets are: class numbers, or values. `rows` (n, D). `targets` (n,): NaN where there
-    is none. `truth` (n,): targets before some were hidden; NaN where unknown. Returns (n_layers * cells * cells +
-    3,): the counts and, last, how many rows have a target, of how many others it is known, and the `Grid.loss` of
-    those.
+    `fitted`, `rows`, `targets`: as for `count_new_rows`. `truth` (n,): targets before some were hidden; NaN if unknown.
+    Returns (n_layers * cells * cells + 3,): the counts, the number of rows with a target, the number of the others with
+    a true target, and the `Grid.loss` of these.
     """
     gaps = np.isnan(targets)
     rows, hidden = rows[gaps], truth[gaps]
-    known = ~np.isnan(hidden)
+    has_truth = ~np.isnan(hidden)
     if not len(rows):
         return np.append(np.zeros(grid.n_layers * grid.cells**2), [len(targets), 0.0, 0.0])
-    counts = counted(fitted.transform(rows), targets[gaps], grid)
-    loss = grid.loss(fitted.predict(rows[known]), hidden[known]) if known.any() else 0.0
-    return np.concatenate([counts.ravel(), [len(targets) - len(rows), known.sum(), loss]])
+    counts = count_rows(fitted.transform(rows), targets[gaps], grid)
+    loss = grid.loss(fitted.predict(rows[has_truth]), hidden[has_truth]) if has_truth.any() else 0.0
+    return np.concatenate([counts.ravel(), [len(targets) - len(rows), has_truth.sum(), loss]])
 
 
 def moments(values: NDArray, centre: float) -> NDArray[np.float64]:
-    """Return how many values (n,) are known, and the sums of their differences to a centre and of their squares."""
+    """Return how many values (n,) are not NaN, and the sums of their differences to a centre and of the squares."""
     differences = values[~np.isnan(values)] - centre
     return np.array([len(differences), differences.sum(), (differences**2).sum()])
 
 
 def hidden_moments(targets: NDArray, truth: NDArray, centre: float) -> NDArray[np.float64]:
-    """Return the `moments` of the truth (n,) of rows whose targets are hidden."""
+    """Return the `moments` of the true targets (n,) of rows whose targets are NaN."""
     return moments(truth[np.isnan(targets)], centre)
 
 
-def enclosed(points: NDArray, corners: NDArray) -> NDArray[np.bool_]:
-    """Tell which points lie in a polygon, by the number of its sides on a ray.
-
-    `points` (n, 2); `corners` (k, 2): of the polygon, in order. Returns (n,).
-    """
+def points_in_polygon(points: NDArray, corners: NDArray) -> NDArray[np.bool_]:
+    """Return which points (n, 2) lie in a polygon with corners (k, 2) in order, by ray casting."""
     low, high = corners.min(axis=0), corners.max(axis=0)
     near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
     x, y = points[near].T
@@ -142,13 +140,13 @@ def enclosed(points: NDArray, corners: NDArray) -> NDArray[np.bool_]:
 
 
 def count_enclosed(rows: NDArray, grid: Grid, corners: NDArray) -> int:
-    """Count the rows (n, d) of a partition that stand within a polygon of a plane."""
-    return int(enclosed(grid.place(rows), corners).sum())
+    """Count the rows (n, d) of a partition whose points lie within a polygon."""
+    return int(points_in_polygon(grid.place(rows), corners).sum())
 
 
 def count_enclosed_new(
     fitted: Any, rows: NDArray, targets: NDArray, grid: Grid, corners: NDArray, only_unlabelled: bool
 ) -> int:
-    """Count the new rows (n, D) of a partition that a fitted model puts within a polygon of its plane."""
+    """Count the rows (n, D) of a partition whose latent rows under a fitted model lie within a polygon of the plane."""
     rows = rows[np.isnan(targets)] if only_unlabelled else rows
     return count_enclosed(fitted.transform(rows), grid, corners) if len(rows) else 0

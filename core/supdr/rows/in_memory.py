@@ -1,9 +1,8 @@
-"""Rows in one piece: what a problem does with its rows, written once for memory and for partitions.
+"""Rows in memory, with the same methods as rows in partitions, `supdr.rows.partitioned.PartitionedRows`.
 
-A problem that can run on partitions never loops over its rows itself.  It names a piece of work, a function of a part
-of the rows and of a few small shared values, and asks its rows to do it: `each` keeps one value a row, `total` adds
-values up, `both` does the two in one visit.  In memory there is one part, and the work is called.
-`supdr.rows.partitioned.PartitionedRows` has the same methods.
+A problem that can run on partitions never loops over its rows.  It passes a function of a part of the rows and of a few
+small shared values to one of three methods: `each` keeps one value per row, `total` adds values up, `both` does the two
+in one pass.  In memory there is one part, and the function is called once.
 """
 
 from __future__ import annotations
@@ -27,33 +26,33 @@ class InMemoryRows:
         self.n_rows = n_rows
 
     def each(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what the work gives, one entry a row."""
+        """Return ``work(*arguments)``, which has one entry per row."""
         return work(*arguments)
 
     def total(self, work: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] | None = None) -> Any:
-        """Return the sum of what the work gives, see `added`; or what `add` makes of the list of all parts' values."""
+        """Return the sum over the parts of ``work(*arguments)``, by `added` or by `add`, a function of a list."""
         return work(*arguments)
 
     def both(self, work: Callable[..., Any], *arguments: Any) -> tuple[Any, Any]:
-        """Return two things that the work gives: one entry a row, and a sum."""
+        """Return the pair ``work(*arguments)``: one entry per row, and a sum over the parts."""
         kept, summed = work(*arguments)
         return kept, summed
 
     def entries(self, values: tuple, count: int) -> tuple:
-        """Return the entries of a tuple of so many, which `each` or `both` has kept."""
+        """Return the `count` entries of the tuples that `each` or `both` has kept."""
         return values
 
     def taken(self, values: NDArray, numbers: NDArray[np.intp]) -> NDArray:
-        """Return some rows, by their numbers in rising order."""
+        """Return the rows with these numbers, which are in rising order."""
         return values[numbers]
 
     def normal(self, rng: np.random.Generator, width: int) -> Any:
-        """Return normally distributed numbers (N, width), the same whatever the partitions."""
+        """Return standard normal numbers (N, width), which do not depend on the partitions."""
         return rng.standard_normal((self.n_rows, width))
 
 
 def added(parts: list[Any]) -> Any:
-    """Return the sum of values: numbers, arrays, what has a sum of its own, or tuples of these, entry by entry."""
+    """Return the sum of values: numbers, arrays, objects with ``+``, or tuples of these, entry by entry."""
     first = parts[0]
     if first is None:
         return None

@@ -1,9 +1,9 @@
 """Methods whose rows may come in partitions: Dask arrays, data frames and series.
 
-An estimator that is `InPartitions` says by a `PartitionSupport` what its method accepts there and what it keeps of the
-rows, makes its problem on them (`_problem`, which finds them in ``partitions_``), and has a map from rows to latent
-rows (`_row_map`).  Validation, the sample, exact preprocessing, resuming, checkpoints, and errors of a lost cluster are
-here and in `supdr.rows.running`, which is imported when it is needed: Dask is an extra.
+A subclass of `InPartitions` declares by a `PartitionSupport` which hyper-parameters it accepts there and which form of
+the rows it holds.  Its `_problem` reads the rows from ``partitions_``, and its `_row_map` maps rows to latent rows.
+Validation, the sample, exact preprocessing, resuming, checkpoints, and errors of a lost cluster are here and in
+`supdr.rows.running`, which is imported at its first use: Dask is an extra.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def decode_classes(run: Any, targets: Targets) -> Callable[[NDArray], Targets]:
 
 
 def calibrated_on_sample(run: Any, snapshot: Snapshot) -> dict[str, Any]:
-    """Return what prediction by the calibrated head computes once, on the run's own sample."""
+    """Return the results that predictions of the calibrated head share, computed on the run's own sample."""
     own = run.at(snapshot)
     own._latent_scores(own._own_latent()[:1], True)
     return {name: value for name, value in own._memo.items() if name != "own"}
@@ -40,16 +40,16 @@ def calibrated_on_sample(run: Any, snapshot: Snapshot) -> dict[str, Any]:
 class PartitionSupport(NamedTuple):
     """A method on rows in partitions.
 
-    accepted: hyper-parameters that have not all their values there, and the values that they have.
+    accepted: hyper-parameters of which only some values are accepted, and these values.
     held_rows: ``held_rows(run, rows)`` returns the `PartitionedRows` that a run keeps of its `ReadRows`.
     several_targets: whether y may have several columns.
-    any_rows: whether `at_rows` takes other rows than the sample's; not where new rows are embedded by those.
-    resumes_prepared: whether `Prepared` holds all that a run is prepared with: then a run that continues from its
-        snapshots on the same Dask arrays reads no rows again.
+    any_rows: whether `at_rows` takes other rows than the sample's; False where the sample embeds new rows.
+    resumes_prepared: whether the preparation depends on no hyper-parameters but those that `supdr.rows.running`
+        compares: then a run that resumes on the same Dask arrays reads no rows again.
     part_decoder: ``part_decoder(run, targets)``, see `decode_classes`.
-    complete: ``complete(estimator, state)`` adds to a partial state, on the rows of a sample, what it lacks.
+    complete: ``complete(estimator, state)`` adds the missing fields to a partial state, on the rows of a sample.
     calibration: ``calibration(run, snapshot)``, see `calibrated_on_sample`.
-    latent: ``latent(estimator)``, see `InPartitions.latent_partitions`; None: never known by partition.
+    latent: ``latent(estimator)``, see `InPartitions.latent_partitions`; None: the method has none.
     """
 
     accepted: dict[str, tuple]
@@ -65,10 +65,10 @@ class PartitionSupport(NamedTuple):
 
 @dataclass
 class SampleCache:
-    """What several uses of a run's snapshots need; of each the newest alone, with what it belongs to.
+    """Results that several estimators of a run's snapshots share; the newest of each kind, with its key.
 
     taken: numbers of the rows of a sample, and these rows of a state's partitions, see `PartitionedRows.on_sample`.
-    prepared: numbers of the rows given to `at_rows`, and what `supdr.rows.running.prepared_on` returns for them.
+    prepared: the argument `rows` of `at_rows`, and the result of `supdr.rows.running.training_at` for it.
     calibration: a state, and its calibrated head.
     problem: that of the run's own sample.
     """
@@ -79,23 +79,8 @@ class SampleCache:
     problem: Any = None
 
 
-class Prepared(NamedTuple):
-    """What a run on partitions is prepared with.
-
-    names: of the Dask arrays X and y; None where they have none.
-    """
-
-    names: tuple[str | None, str | None]
-    preprocessing: Any
-    training: tuple[NDArray, Targets]
-    rows: Any
-    classes: NDArray | None
-    n_features: int
-    single_target: bool
-
-
 class InPartitions(SupervisedReducer):
-    """The part of a method that takes Dask arrays and data frames; see the module."""
+    """Base of methods that take Dask arrays and data frames; see the module."""
 
     takes_partitions: ClassVar[bool] = True
     partition_support: ClassVar[PartitionSupport]
@@ -103,13 +88,13 @@ class InPartitions(SupervisedReducer):
     prepared_attributes: ClassVar[tuple[str, ...]] = (
         *SupervisedReducer.prepared_attributes,
         "partitions_",
-        "_prepared",
+        "_collection_names",
         "_sample_cache",
     )
 
     partitions_: Any = None
     _all_rows: Any = None
-    _prepared: Prepared | None = None
+    _collection_names: tuple[str | None, str | None] = (None, None)
     _sample_cache: SampleCache
 
     def iterate(
@@ -132,16 +117,17 @@ class InPartitions(SupervisedReducer):
         y : array-like or Dask collection of shape (n_samples,)
             Targets; NaN or None where unlabelled.  In the partitions of X, if X has any.
         start : Snapshot, optional
-            See `supdr.engine.estimator.SupervisedReducer.iterate`; on partitions, of the same ones.
+            See `supdr.engine.estimator.SupervisedReducer.iterate`; a run on partitions resumes on the same ones.
         sample_weight : array-like of shape (n_samples,), optional
             See there; None on partitions.
         interrupted : callable, optional
             Polled during the run; True ends it at the last complete step.
         checkpoint : path, optional
-            A folder where the run writes down where it stands; only on partitions, with ``early_stopping=False``.  If
-            it holds a checkpoint, the run goes on from there, to `max_iter` steps in sum.  Give only what you wrote.
+            Folder to which the run writes its state; only on partitions, with ``early_stopping=False``.  If it holds a
+            checkpoint, the run resumes there and ends after `max_iter` steps in total.  Checkpoints are pickles: use
+            only folders that you have written.
         checkpoint_every : int, default=1
-            Passes from checkpoint to checkpoint.
+            Number of passes from one checkpoint to the next, >= 1.
 
         Returns
         -------
@@ -162,12 +148,12 @@ class InPartitions(SupervisedReducer):
             if not any(type(value) is type(choice) and value == choice for choice in choices):
                 words = " or ".join(map(repr, choices))
                 raise ValueError(f"{name} must be {words} where rows come in partitions; got {value!r}")
-        from supdr.rows.running import guarded_run
+        from supdr.rows.running import start_run
 
-        return guarded_run(self, X, y, start, interrupted, checkpoint, checkpoint_every)
+        return start_run(self, X, y, start, interrupted, checkpoint, checkpoint_every)
 
     def transform(self, X: Any) -> Any:
-        """Embed rows without looking at labels; a Dask collection gives a Dask array, computed when it is needed.
+        """Embed rows without their labels; of a Dask collection return a lazy Dask array.
 
         Parameters
         ----------
@@ -189,9 +175,9 @@ class InPartitions(SupervisedReducer):
         return lazily_embedded(X, self._preprocessing, work, self._n_features_out, self.accepts_missing_cells)
 
     def at_rows(self, snapshot: Snapshot, X: ArrayLike, y: ArrayLike, rows: ArrayLike) -> Self:
-        """Return the estimator as of a snapshot on partitions, as `at` does, at other rows than the sample's.
+        """Return the estimator as of a snapshot on partitions, as `at` does, with other rows than the sample's.
 
-        Attributes with one entry a row (`embedding_` …) are of these rows, not of the run's sample.
+        Attributes with one entry a row (`embedding_` …) have the entries of these rows, not of the run's sample.
 
         Parameters
         ----------
@@ -215,20 +201,20 @@ class InPartitions(SupervisedReducer):
         """
         run = getattr(snapshot, "run", None)
         if not self.partition_support.any_rows:
-            raise ValueError(f"{type(self).__name__} embeds new rows by those of its sample: use at")
+            raise ValueError(f"at_rows: {type(self).__name__} embeds new rows by those of its sample; use at")
         if type(run) is not type(self) or not run._partitioned:
             raise ValueError(f"at_rows needs a snapshot of a run on partitions; got {snapshot!r}")
-        from supdr.rows.running import prepared_on
+        from supdr.rows.running import training_at
 
         cache = run._sample_cache
         if cache.prepared[0] is not rows:
-            cache.prepared = rows, prepared_on(run, X, y, rows)
+            cache.prepared = rows, training_at(run, X, y, rows)
         fitted = copy.copy(run)
         for name in self.answer_parameters & run.get_params(deep=False).keys():
             setattr(fitted, name, getattr(self, name))
         fitted.partitions_, fitted._training = cache.prepared[1]
         fitted._apply(snapshot)
-        # That head is of the run's own sample, whatever rows are looked at; before a step is complete there is none.
+        # The calibrated head is fitted to the run's own sample; within a step there is none.
         if snapshot.losses and fitted._calibrated():
             if cache.calibration[0] is not snapshot.state:
                 cache.calibration = snapshot.state, self.partition_support.calibration(run, snapshot)
@@ -236,14 +222,14 @@ class InPartitions(SupervisedReducer):
         return fitted
 
     def latent_partitions(self) -> tuple[Any, Any] | None:
-        """Return where the labelled rows of a run on partitions stand, and their classes: both where the rows are.
+        """Return latent rows and classes of the labelled rows of a run, in partitions, on the workers that hold them.
 
-        None where the method does not hold both by partition; its rows are then to be embedded as new ones.
+        None if the method does not hold both by partition; `transform` embeds its rows as new ones.
 
         Returns
         -------
         latent : supdr.rows.partitions.Partitions of arrays of shape (n, L)
-            As of the snapshot at which this estimator stands.
+            As of the snapshot that this estimator is fitted as of.
         codes : supdr.rows.partitions.Partitions of int arrays of shape (n,)
             Positions in `classes_`.
         """
@@ -251,19 +237,19 @@ class InPartitions(SupervisedReducer):
         return None if latent is None else latent(self)
 
     def without_rows(self) -> Self:
-        """Return a fitted copy that predicts new rows and knows of no partitions: it can be sent to workers.
+        """Return a fitted copy without references to partitions, which predicts new rows and can be sent to workers.
 
-        Of `at_rows` it is small: it holds those rows.
+        The copy of an estimator that `at_rows` has returned holds those rows only, and is small.
         """
-        self._latent_scores(self._own_latent()[:1], self._calibrated())  # what prediction computes once
+        self._latent_scores(self._own_latent()[:1], self._calibrated())  # computes what predictions share
         light = copy.copy(self)
         del light.snapshot_
-        light.partitions_ = light._prepared = None
+        light.partitions_ = None
         light._sample_cache = SampleCache()
         return light
 
     def _row_map(self) -> Callable[[NDArray], NDArray]:
-        """Return the map from preprocessed rows to latent rows, which travels to the workers."""
+        """Return the map from preprocessed rows to latent rows, which is sent to the workers."""
         raise NotImplementedError
 
     @property
@@ -280,12 +266,12 @@ class InPartitions(SupervisedReducer):
             self._sample_cache.problem = self._problem(*self._training)
         return self._sample_cache.problem
 
-    def _stand_at(self, state: Any) -> None:
+    def _set_state(self, state: Any) -> None:
         if self._partitioned:
             rows, cache = self.partitions_, self.snapshot_.run._sample_cache
-            known = cache.taken[1] if cache.taken[0] is rows.sampled else ()
-            state, taken = rows.on_sample(state, known)
+            fetched = cache.taken[1] if cache.taken[0] is rows.sampled else ()
+            state, taken = rows.on_sample(state, fetched)
             cache.taken = rows.sampled, taken
             if self.partition_support.complete is not None:
                 state = self.partition_support.complete(self, state)
-        super()._stand_at(state)
+        super()._set_state(state)

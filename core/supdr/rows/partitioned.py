@@ -1,4 +1,4 @@
-"""The rows of a run in partitions: what `supdr.rows.in_memory.InMemoryRows` is in memory."""
+"""The rows of a run in partitions, with the methods of `supdr.rows.in_memory.InMemoryRows`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from supdr.engine.interruption import checkpoint
 from supdr.rows.in_memory import added
 from supdr.rows.partitions import Partitions, gathered, listed, spread, spread_and_total, total
 
-# Arrays in partitions, and some of their rows.
+# Pairs of an array in partitions and its rows of the sample.
 Taken = tuple[tuple[Partitions, NDArray], ...]
 
-# Rows for which random numbers are drawn at a time.
+# Number of rows for which random numbers are drawn at a time.
 DRAWN = 1 << 16
 
 
@@ -27,9 +27,9 @@ class PartitionedRows:
     """Rows of a run in partitions.
 
     X (n, m): preprocessed rows.
-    sizes: rows of each partition.
+    sizes: number of rows of each partition.
     sampled (s,): numbers of the rows of the sample.
-    fingerprint: tells these rows in these partitions from others.
+    fingerprint: checksums of the partitions.
     """
 
     X: Partitions
@@ -39,23 +39,23 @@ class PartitionedRows:
 
     @property
     def n_rows(self) -> int:
-        """Rows of all partitions."""
+        """Number of rows of all partitions."""
         return sum(self.sizes)
 
     def each(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what the work gives, one entry a row, kept where it was computed."""
+        """Return the values of `work`, one entry per row, kept on the workers that computed them."""
         checkpoint()
         return spread(work, *arguments)
 
     def total(self, work: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] | None = None) -> Any:
-        """Return the sum of what the work gives, see `rows.in_memory.added`; or what `add` makes of a list of it."""
+        """Return the sum of the values of `work`, by `rows.in_memory.added` or by `add`, a function of a list."""
         checkpoint()
         return total(work, *arguments, add=added if add is None else add)
 
     def both(
         self, work: Callable[..., Any], *arguments: Any, so_far: Callable[[dict[int, Any]], Any] | None = None
     ) -> tuple[Any, Any]:
-        """Return two things that the work gives: one entry a row, kept where it was computed, and a sum.
+        """Return the pairs that `work` returns: one entry per row, kept on the workers, and a sum.
 
         `so_far`: see `supdr.rows.partitions.spread_and_total`.
         """
@@ -63,15 +63,15 @@ class PartitionedRows:
         return spread_and_total(work, *arguments, add=added, so_far=so_far)
 
     def entries(self, values: Partitions, count: int) -> tuple[Partitions, ...]:
-        """Return the entries of values that are tuples of so many, which `each` or `both` has kept."""
+        """Return the `count` entries of the tuples that `each` or `both` has kept."""
         return tuple(values.item(number) for number in range(count))
 
     def normal(self, rng: np.random.Generator, width: int) -> Partitions:
-        """Return normally distributed numbers (N, width), the same whatever the partitions."""
+        """Return standard normal numbers (N, width), which do not depend on the partitions."""
         return spread(_normal, self.streams(rng, width), listed(self.sizes), width)
 
     def streams(self, rng: np.random.Generator, width: int) -> Partitions:
-        """Return, for each partition, the state of `rng` before its rows' normal numbers, and draw those of all."""
+        """Return the state of `rng` before the normal numbers of each partition; `rng` draws the numbers of all."""
         states = []
         for size in self.sizes:
             states.append(rng.bit_generator.state)
@@ -81,28 +81,27 @@ class PartitionedRows:
         return listed(states)
 
     def split(self, values: NDArray) -> Partitions:
-        """Return rows in memory (N, q) in these partitions."""
+        """Divide rows in memory (N, q) into these partitions."""
         return listed(np.split(values, np.cumsum(self.sizes)[:-1]))
 
     def taken(self, values: Partitions, numbers: NDArray[np.intp]) -> NDArray:
-        """Return some rows, by their numbers in rising order, of arrays in partitions."""
+        """Return rows of arrays in partitions; their numbers are in rising order."""
         return taken(values, self.sizes, numbers)
 
     def replaced(self, values: Partitions, numbers: NDArray[np.intp], new: NDArray) -> Partitions:
-        """Return arrays in partitions with other rows in some places, given by their numbers in rising order."""
+        """Return a copy of arrays in partitions in which the rows with these numbers, in rising order, are `new`."""
         local = _local_numbers(self.sizes, numbers)
         parts = np.split(new, np.cumsum([len(each) for each in local])[:-1])
         return spread(_replaced_rows, values, listed(local), listed(parts))
 
     def among(self, numbers: NDArray[np.intp], labelled: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """Return the numbers among these rows of some of all rows of a run; a method may hold labelled ones only."""
+        """Return row numbers among the rows held here; a method that holds the labelled rows only overrides this."""
         return numbers
 
     def on_sample(self, state: Any, fetched: Taken = ()) -> tuple[Any, Taken]:
-        """Return a state with the rows of the sample in place of references to all rows, fetched in one round.
+        """Return a state with the sample's rows in place of its `Partitions`, and these rows, fetched in one round.
 
-        `state`: holds `Partitions`, itself or in states within it; `fetched`: the second result of an earlier call,
-        whose rows are not fetched again. Returns `state`; `taken`: the rows of the sample of those in the state.
+        `fetched`: the second result of an earlier call; its rows are not fetched again.
         """
         needed = list(_partitions_in(state))
         rows = {id(values): of_sample for values, of_sample in fetched}
@@ -115,12 +114,12 @@ class PartitionedRows:
 
 
 def taken(values: Partitions, sizes: tuple[int, ...], rows: NDArray[np.intp]) -> NDArray:
-    """Return some rows of arrays in partitions, whose sizes are given; rows (p,) are sorted."""
+    """Return the rows with sorted numbers (p,) of arrays in partitions of these sizes."""
     return np.concatenate(gathered(partial(np.take, axis=0), values, listed(_local_numbers(sizes, rows))))
 
 
 def _local_numbers(sizes: tuple[int, ...], rows: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """Return sorted numbers of rows as each partition counts its own."""
+    """Return sorted row numbers, for each partition relative to its first row."""
     ends = np.cumsum(sizes)
     chosen = np.split(rows, np.searchsorted(rows, ends)[:-1])
     return [each - end + size for each, end, size in zip(chosen, ends, sizes)]
@@ -156,12 +155,12 @@ def _rows_of_each(numbers: NDArray[np.intp], *arrays: NDArray) -> tuple[NDArray,
 
 
 def fits_in_memory(n_rows: int, n_numbers: int) -> bool:
-    """Tell whether so many numbers a row fit into half of scikit-learn's ``working_memory``."""
+    """Tell whether `n_numbers` floats per row fit into half of scikit-learn's ``working_memory``."""
     return 8 * n_rows * n_numbers <= get_config()["working_memory"] * 2**19
 
 
 def random_rows(state: dict[str, Any]) -> np.random.Generator:
-    """Return a generator that stands where `PartitionedRows.streams` says."""
+    """Return a generator with a state of `PartitionedRows.streams`."""
     rng = np.random.default_rng()
     rng.bit_generator.state = state
     return rng

@@ -1,7 +1,7 @@
-"""Work on rows that are never in one place: a function of every partition, and sums over partitions.
+"""Functions applied to every partition, and sums over partitions.
 
-Every function is pure and takes a partition's arrays and a few small shared values.  So Dask can repeat it elsewhere
-when a worker is lost, and what travels is independent of the number of rows.
+Every function is pure and takes a partition's arrays and a few small shared values.  Dask can therefore repeat it on
+another worker when one is lost, and the size of messages does not depend on the number of rows.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from supdr.rows.waiting import Arrivals, Given, Part, computed, kept_and_compute
 if TYPE_CHECKING:  # Dask is an extra
     from dask.delayed import Delayed
 
-# Partial sums that one addition takes.
+# Number of partial sums that are added at a time.
 FAN_IN = 8
 
-# Pieces, of all partitions together, into which the work between rounds is divided.
+# Number of pieces, of all partitions together, into which the work between rounds is divided.
 PIECES = 32
 
-# Least rows of such a piece: with fewer, Dask takes longer than the work.
+# Smallest number of rows of a piece: Dask's overhead exceeds the work on fewer.
 LEAST_ROWS = 30_000
 
-# Names of tasks: a random number each would take longer than the rest of a graph.
+# Names of tasks are numbered: a random name for each would take longer than building the graph.
 _PROCESS, _numbers = uuid4().hex, count()
 
 
 class Work:
-    """A function with the arguments that partitions share, under the function's name for Dask's dashboard.
+    """A function with its shared arguments, under the function's name for Dask's dashboard.
 
-    `function`: the function. `arguments`: its arguments; those that are `Partitions` are given in the call.
+    `arguments`: of the function; the values of those that are `Partitions` are arguments of the call.
     """
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
@@ -54,10 +54,7 @@ class Work:
 
 
 class Piece:
-    """A function of one of several pieces of its rows, under the function's name.
-
-    `function`: its first argument are the rows. `number`, `count`: number of the piece, and of pieces.
-    """
+    """A function applied to one of `count` pieces of its first argument, the rows, under the function's name."""
 
     def __init__(self, function: Callable[..., Any], number: int, count: int) -> None:
         self.function, self.number, self.count = function, number, count
@@ -72,8 +69,8 @@ class Piece:
 class Partitions:
     """References to one value per partition, in the order of the rows.
 
-    `parts`: what stands for the values. `homes`: address of the worker of each partition; "": any. `entry`: which
-    entry of each value is meant, where values are tuples, which entry of that, and so on.
+    `parts`: a `Given` or a Delayed for each value. `homes`: address of the worker of each partition; "": any. `entry`:
+    indices, applied one after another, of the referenced entry of values that are nested tuples.
     """
 
     def __init__(self, parts: Iterable[Part], homes: Iterable[str], entry: tuple[int, ...] = ()) -> None:
@@ -83,26 +80,23 @@ class Partitions:
         return len(self.parts)
 
     def some(self, numbers: list[int]) -> Partitions:
-        """Return some of the partitions, by their numbers."""
+        """Return the partitions with these numbers."""
         parts, homes = ([values[number] for number in numbers] for values in (self.parts, self.homes))
         return Partitions(parts, homes, self.entry)
 
     def item(self, number: int) -> Partitions:
-        """Return the entries `number` of values that are tuples; they stay within these."""
+        """Return references to the entries `number` of values that are tuples."""
         return Partitions(self.parts, self.homes, (*self.entry, number))
 
 
 def listed(values: Iterable[Any]) -> Partitions:
-    """Return given small values, one per partition."""
+    """Return `Partitions` of small values in this process."""
     parts = [Given(value) for value in values]
     return Partitions(parts, [""] * len(parts))
 
 
 def at_home(blocks: list[Delayed]) -> Partitions:
-    """Return partitions shared out among the workers of the current client, if there is one, neighbours together.
-
-    `blocks`: each yields the value of a partition.
-    """
+    """Return `Partitions` of delayed values; consecutive ones have the same worker of the current client."""
     from dask.delayed import Delayed
     from dask.highlevelgraph import HighLevelGraph
     from dask.optimization import cull
@@ -113,41 +107,41 @@ def at_home(blocks: list[Delayed]) -> Partitions:
     except ValueError:  # no client: threads of this process
         workers = [""]
     homes = [workers[number * len(workers) // len(blocks)] for number in range(len(blocks))]
-    graphs: dict[int, dict] = {}  # the blocks of a collection share its graph, of which each needs a part
+    graphs: dict[int, dict] = {}  # the blocks of a collection share one graph; each needs a part of it
     parts = []
     for block in blocks:
         tasks, _ = cull(graphs.setdefault(id(block.dask), dict(block.dask)), [block.key])
-        # Any worker may read it: where all workers were lost at once, Dask does not repeat tasks that have a home.
+        # Any worker may read it: Dask does not repeat tasks that are bound to a worker when all workers are lost.
         parts.append(Delayed(block.key, HighLevelGraph.from_collections(block.key, tasks)))
     return Partitions(parts, homes)
 
 
 def planned(function: Callable[..., Any], *arguments: Any) -> Partitions:
-    """Return what `function` gives for every partition, to be computed when it is needed, each time.
+    """Return the values of a pure function for every partition, computed at each use.
 
-    `function`: pure; `*arguments`: `Partitions` are passed partition by partition, everything else as it is.
+    `*arguments`: `Partitions` are passed partition by partition, all others unchanged.
     """
     homes = _homes(arguments)
     return Partitions(_calls(function, arguments, homes), homes)
 
 
 def spread(function: Callable[..., Any], *arguments: Any) -> Partitions:
-    """Return what `function` gives for every partition, computed now and kept where it was computed.
+    """Return the values of a pure function for every partition, computed now and kept on the workers.
 
-    `function`: pure; `*arguments`: as for `planned`.
+    `*arguments`: as for `planned`.
     """
     homes = _homes(arguments)
     return Partitions(kept_and_computed(_calls(function, arguments, homes))[0], homes)
 
 
 def spread_meanwhile(function: Callable[..., Any], rows: Partitions, *arguments: Any, n_rows: int) -> Partitions:
-    """Return what `function` gives for every partition, kept there; workers do it while they wait for messages.
+    """Return the values of a pure function for every partition, computed while workers wait for messages.
 
-    A cluster does it in pieces and at a low priority, after what is needed earlier.
+    A cluster computes them in pieces and at a low priority.
 
-    `function`: pure; gives an array with an entry a row, whatever other rows there are. `rows`: its first argument, of
-    which a piece gets some rows. `*arguments`: shared by all partitions, and small: they are sent with every piece.
-    `n_rows`: of all partitions.
+    `function`: returns an array with one entry per row, which depends on this row only. `rows`: its first argument,
+    divided into pieces. `*arguments`: small, shared by all partitions and sent with every piece. `n_rows`: of all
+    partitions.
     """
     from dask import annotate
 
@@ -163,18 +157,18 @@ def spread_meanwhile(function: Callable[..., Any], rows: Partitions, *arguments:
 
 
 def gathered(function: Callable[..., Any], *arguments: Any) -> list[Any]:
-    """Return the list of what `function` gives for the partitions.
+    """Return the list of the values of a pure function for the partitions; they are small.
 
-    `function`: pure; its values are small. `*arguments`: as for `planned`.
+    `*arguments`: as for `planned`.
     """
     parts = _calls(function, arguments, _homes(arguments))
     return computed(parts, parts)
 
 
 def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] = sum) -> Any:
-    """Return the sum of what `function` gives for the partitions, added up in a tree, in a fixed order.
+    """Return the sum of the values of a pure function for the partitions, added in a tree, in a fixed order.
 
-    `function`: pure; `*arguments`: as for `planned`; `add`: maps a list of at most `FAN_IN` values to their sum.
+    `*arguments`: as for `planned`; `add`: maps a list of at most `FAN_IN` values to their sum.
     """
     parts = _calls(function, arguments, _homes(arguments))
     return add(computed(_few(parts, add), parts))
@@ -186,11 +180,10 @@ def spread_and_total(
     add: Callable[[list[Any]], Any] = sum,
     so_far: Callable[[dict[int, Any]], Any] | None = None,
 ) -> Any:
-    """Return two things that `function` gives for every partition: what is kept there, and the sum of the second.
+    """Return the first entries of a function's pairs, kept on the workers, and the sum of the second entries.
 
-    `function`: pure; gives a pair. `*arguments`: as for `planned`. `add`: as for `total`. `so_far`: called on a cluster
-    now and then, while this waits, with the second things of the partitions that are done, by their number. Returns
-    `kept`; `summed`.
+    `function`: pure; returns a pair. `*arguments`: as for `planned`. `add`: as for `total`. `so_far`: called on a
+    cluster from time to time with the second entries of the finished partitions, by partition number.
     """
     homes = _homes(arguments)
     pairs = _calls(function, arguments, homes)
@@ -209,20 +202,20 @@ def spread_and_total(
 
 
 def _homes(arguments: tuple[Any, ...]) -> tuple[str, ...]:
-    """Return the home of each partition: that of the first argument which has one."""
+    """Return the worker of each partition: that of the first argument with one."""
     columns = [argument.homes for argument in arguments if isinstance(argument, Partitions)]
     return tuple(next(filter(None, homes), "") for homes in zip(*columns, strict=True))
 
 
 def _calls(function: Callable[..., Any], arguments: tuple[Any, ...], homes: Iterable[str]) -> list[Delayed]:
-    """Return a call for every partition, to be made at its home."""
+    """Return a delayed call for every partition, on its worker."""
     work = Work(function, arguments)
     columns = [argument.parts for argument in arguments if isinstance(argument, Partitions)]
     return [_call(work, values, home) for values, home in zip(zip(*columns, strict=True), homes)]
 
 
 def _call(function: Any, values: Iterable[Part], home: str = "") -> Delayed:
-    """Return the call of a function on a worker; another one makes it if that one is lost."""
+    """Return a delayed call of a function on a worker, or on another one if that one is lost."""
     from dask import annotate, delayed
 
     name = getattr(function, "__name__", type(function).__name__)
@@ -235,7 +228,7 @@ def _call(function: Any, values: Iterable[Part], home: str = "") -> Delayed:
 
 
 class Sum:
-    """The addition of values, under this name in Dask's dashboard.
+    """The addition of values, named "sum" in Dask's dashboard.
 
     `add`: maps a list of values to their sum. `seconds`: whether values are pairs whose second entries are added.
     """
@@ -251,14 +244,14 @@ class Sum:
 
 
 def _few(values: list[Delayed], add: Callable[[list[Any]], Any]) -> list[Delayed]:
-    """Return at most `FAN_IN` values with the same sum, which the client adds in place of waiting for another task."""
+    """Return at most `FAN_IN` values with the same sum, which the client adds, to save the round trip of a task."""
     while len(values) > FAN_IN:
         values = [_call(Sum(add), some) for some in _neighbours(values)]
     return values
 
 
 def _seconds_added(pairs: list[Delayed], homes: tuple[str, ...], add: Callable[[list[Any]], Any]) -> Delayed:
-    """Return the sum of the second things of neighbours; the first do not travel."""
+    """Return the sum of the second entries of neighbouring pairs; the first entries are not sent."""
     if len(set(homes)) == 1:
         return _call(Sum(add, seconds=True), pairs, homes[0])
     return _call(Sum(add), [_call(_second, [pair], home) for pair, home in zip(pairs, homes)])

@@ -1,4 +1,4 @@
-"""Rows that come in partitions: Dask arrays and data frames."""
+"""Reading of rows in partitions: Dask arrays and data frames."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from supdr.engine.targets import missing_values
 
 
 def in_partitions(X: Any) -> bool:
-    """Tell whether X is a collection of Dask; nothing is imported for that."""
+    """Tell whether X is a Dask collection, without importing Dask."""
     return type(X).__module__.partition(".")[0] == "dask" and hasattr(X, "to_delayed")
 
 
 def row_partitions(X: Any, y: Any, *, several: bool = False) -> tuple[list[Any], list[Any]]:
-    """Return the partitions of rows and of their labels.
+    """Return the partitions of rows (N, D) and of their labels (N,) or (N, q).
 
-    `X` (N, D): rows. `y` (N,) or (N, q): labels, in partitions of the same sizes; NaN or None where unlabelled.
-    `several`: whether y may have two dimensions. Returns `rows, labels`. Raises supdr.engine.optional.PackageMissing if
-    ``distributed`` is not installed; ValueError if rows and labels are not partitioned alike.
+    `several`: whether y may have two dimensions. Raises `supdr.engine.optional.PackageMissing` if ``distributed`` is
+    not installed; ValueError if rows and labels are not partitioned alike.
     """
     require("Rows in partitions", "distributed", extra="dask")
     if not in_partitions(y):
@@ -40,11 +39,7 @@ def row_partitions(X: Any, y: Any, *, several: bool = False) -> tuple[list[Any],
 
 
 def numbers(block: Any, may_miss: bool) -> NDArray[np.float64]:
-    """Return a partition's rows as numbers.
-
-    `block` (n, D): rows as they come; `may_miss`: whether cells may be NaN. Returns (n, D). Raises ValueError if a cell
-    is infinite, or missing where none may be.
-    """
+    """Return a partition's rows (n, D) as floats; raise ValueError if a cell is infinite, or NaN unless `may_miss`."""
     rows = np.ascontiguousarray(block, dtype=np.float64)
     if may_miss and np.isinf(rows).any():
         raise ValueError("X contains infinity in one of its partitions.")
@@ -56,9 +51,9 @@ def numbers(block: Any, may_miss: bool) -> NDArray[np.float64]:
 class PartSummary(NamedTuple):
     """Labels and some rows of a partition.
 
-    values (k,): labels that occur, rising; of very many only the lowest ones, and the highest.
+    values (k,): distinct labels in rising order; of very many only the lowest ones and the highest.
     rows (s, D): some rows.
-    labels (s,): theirs.
+    labels (s,): the labels of these rows.
     has_gaps: whether any label of the partition is missing.
     """
 
@@ -68,26 +63,26 @@ class PartSummary(NamedTuple):
     has_gaps: bool
 
 
-def summarised(rows: NDArray, labels: NDArray, chosen: NDArray, most: int) -> PartSummary:
-    """Return the chosen rows of a partition, and the values of its labels, `most` + 1 of them at most."""
-    known = ~missing_values(labels, np.nan)
-    values = np.unique(labels[known])
+def summarise(rows: NDArray, labels: NDArray, chosen: NDArray, most: int) -> PartSummary:
+    """Return the rows with numbers `chosen` of a partition, and at most `most` + 1 distinct labels."""
+    labelled = ~missing_values(labels, np.nan)
+    values = np.unique(labels[labelled])
     if len(values) > most + 1:
         values = np.append(values[:most], values[-1:])
-    return PartSummary(values, rows[chosen], labels[chosen], not known.all())
+    return PartSummary(values, rows[chosen], labels[chosen], not labelled.all())
 
 
 def class_numbers(labels: NDArray, classes: NDArray) -> NDArray[np.float64]:
-    """Return the place of each label (n,) among the sorted classes; NaN without a label."""
-    known = ~missing_values(labels, np.nan)
+    """Return the index of each label (n,) among the sorted classes; NaN for a missing label."""
+    labelled = ~missing_values(labels, np.nan)
     numbers = np.full(len(labels), np.nan)
-    numbers[known] = np.searchsorted(classes, labels[known].astype(classes.dtype))
+    numbers[labelled] = np.searchsorted(classes, labels[labelled].astype(classes.dtype))
     return numbers
 
 
 def target_numbers(labels: NDArray) -> NDArray[np.float64]:
-    """Return labels (n,) that are numbers; NaN without one."""
-    known = ~missing_values(labels, np.nan)
+    """Return numeric labels (n,) as floats; NaN for a missing label."""
+    labelled = ~missing_values(labels, np.nan)
     values = np.full(len(labels), np.nan)
-    values[known] = labels[known].astype(float)
+    values[labelled] = labels[labelled].astype(float)
     return values

@@ -15,37 +15,37 @@ from dask.delayed import delayed
 from distributed.comm import CommClosedError
 from numpy.typing import NDArray
 
-from supdr.engine.checks import check_snapshot, check_unchanged
-from supdr.engine.context import RunContext
+from supdr.engine.checks import check_integer, check_snapshot
 from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.fitted import predicts_classes
 from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.targets import Targets, as_labels, missing_values
 from supdr.rows import checkpoints
-from supdr.rows.in_partitions import Prepared, SampleCache
+from supdr.rows.in_partitions import SampleCache
 from supdr.rows.partitioned import PartitionedRows, fits_in_memory, taken
 from supdr.rows.partitions import Partitions, at_home, gathered, planned, spread
 from supdr.rows.reading import numbers, row_partitions
 from supdr.rows.summed_columns import SummedColumns
 
-# Random rows, or all where there are no more, on which what needs single rows is chosen.
+# Rows of the random sample (all rows where there are no more), which serves the choices that need single rows.
 SAMPLE_ROWS = 20_000
 
 
 class ClusterLost(RuntimeError):
-    """The scheduler or a worker that was needed cannot be reached any more."""
+    """The scheduler, or a worker whose results are needed, cannot be reached any more."""
 
 
 class ReadRows(NamedTuple):
-    """What a run on partitions begins with.
+    """The rows of a run on partitions.
 
-    raw (n, D): rows before preprocessing, read whenever they are needed.
-    X (n, m): preprocessed: kept where all fit into half of scikit-learn's ``working_memory``, else made when needed.
+    raw (n, D): rows before preprocessing, read at each use.
+    X (n, m): preprocessed rows, kept where all fit into half of scikit-learn's ``working_memory``, else computed at
+        each use.
     targets: decoded labels, kept.
-    sizes: rows of each partition.
+    sizes: number of rows of each partition.
     sampled (s,): numbers of the rows of the sample.
-    fingerprint: tells these rows in these partitions from others.
+    fingerprint: checksums of the partitions' rows and labels.
     """
 
     raw: Partitions
@@ -56,7 +56,7 @@ class ReadRows(NamedTuple):
     fingerprint: tuple
 
 
-def guarded_run(
+def start_run(
     model: Any,
     X: Any,
     y: Any,
@@ -65,38 +65,37 @@ def guarded_run(
     checkpoint: str | os.PathLike[str] | None,
     every: int,
 ) -> Iterator[Snapshot]:
-    """Return the stream of snapshots of a run of `model`, which writes checkpoints to a folder if there is one.
+    """Return the stream of snapshots of a run of `model`, which writes checkpoints to a folder unless that is None.
 
-    Raises ValueError: for arguments that do not fit together.
+    Raises ValueError if `checkpoint` does not go with `start`, `early_stopping` or `every`.
     """
     if checkpoint is None:
-        return _guarded(model, _started(model, X, y, start, interrupted), None, every)
+        return _with_checkpoints(_start(model, X, y, start, interrupted), None, every)
     if start is not None:
-        raise ValueError("start must be None with checkpoint: the run goes on from what the folder holds")
+        raise ValueError(f"start must be None with checkpoint, whose folder holds the start; got {start!r}")
     if model.early_stopping is not False:
         raise ValueError(f"early_stopping must be False with checkpoint; got {model.early_stopping!r}")
-    if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-        raise ValueError(f"checkpoint_every must be an integer of at least 1; got {every!r}")
+    check_integer("checkpoint_every", every)
     folder = Path(checkpoint)
-    known = checkpoints.load(folder)
-    if known is None:
-        return _guarded(model, _started(model, X, y, None, interrupted), folder, every)
-    state, fixed, stop, fingerprint = known
-    begun = Snapshot(state.iteration, 0, {}, Diagnostics({}), state, 0.0, fixed=fixed)
-    left = model.max_iter - state.iteration
-    snapshots = _started(model, X, y, begun, interrupted, max_iter=max(left, 1), fingerprint=fingerprint)
-    if stop is Stop.converged or left <= 0:
-        return _ended(snapshots, stop if stop is Stop.converged else Stop.max_iter)
-    return _guarded(model, snapshots, folder, every)
+    content = checkpoints.load(folder)
+    if content is None:
+        return _with_checkpoints(_start(model, X, y, None, interrupted), folder, every)
+    state, fixed, stop, fingerprint = content
+    saved = Snapshot(state.iteration, 0, {}, Diagnostics({}), state, 0.0, fixed=fixed)
+    remaining = model.max_iter - state.iteration
+    snapshots = _start(model, X, y, saved, interrupted, max_iter=max(remaining, 1), fingerprint=fingerprint)
+    if stop is Stop.converged or remaining <= 0:
+        return _only_last(snapshots, stop if stop is Stop.converged else Stop.max_iter)
+    return _with_checkpoints(snapshots, folder, every)
 
 
-def _ended(snapshots: Iterator[Snapshot], stop: Stop) -> Iterator[Snapshot]:
-    """Yield the last snapshot of a run that has ended."""
+def _only_last(snapshots: Iterator[Snapshot], stop: Stop) -> Iterator[Snapshot]:
+    """Yield the first snapshot as the last one of a run that is over."""
     yield replace(next(snapshots), stop=stop)
 
 
-def _guarded(model: Any, snapshots: Iterator[Snapshot], folder: Path | None, every: int) -> Iterator[Snapshot]:
-    """Yield snapshots after writing their checkpoints; raise ClusterLost if the cluster is lost."""
+def _with_checkpoints(snapshots: Iterator[Snapshot], folder: Path | None, every: int) -> Iterator[Snapshot]:
+    """Write a checkpoint of every n-th snapshot, then yield it; raise ClusterLost if the cluster is lost."""
     passes = None
     try:
         for snapshot in snapshots:
@@ -108,14 +107,14 @@ def _guarded(model: Any, snapshots: Iterator[Snapshot], folder: Path | None, eve
             yield snapshot
     except (CancelledError, CommClosedError) as error:
         complete = "no pass was complete" if passes is None else f"{passes} passes were complete"
-        advice = "" if folder is None else f"; the same call goes on from the newest checkpoint in {folder}"
+        advice = "" if folder is None else f"; the same call resumes at the newest checkpoint in {folder}"
         raise ClusterLost(f"the Dask cluster cannot be reached any more: {complete}{advice}") from error
 
 
 # --- the start --------------------------------------------------------------------------------------------------------
 
 
-def _started(
+def _start(
     model: Any,
     X: Any,
     y: Any,
@@ -124,9 +123,10 @@ def _started(
     max_iter: int | None = None,
     fingerprint: tuple | None = None,
 ) -> Iterator[Snapshot]:
-    """Return the stream of snapshots of a run of `model` on rows in partitions, of another `max_iter` if given.
+    """Return the stream of snapshots of a run of `model` on rows in partitions.
 
-    The fingerprint is that of the rows that `start` belongs to, where its run does not know them any more.
+    `max_iter`: replaces that of `model` unless None. `fingerprint`: that of the rows of `start`, if a checkpoint holds
+    it.
     """
     run = model._unfitted()
     if max_iter is not None:
@@ -135,8 +135,8 @@ def _started(
     run._check_declared()
     if start is not None:
         check_snapshot(start, run)
-    if start is not None and run.partition_support.resumes_prepared and _prepared_alike(run, start.run, X, y):
-        return _continued(model, run, start, interrupted)
+    if start is not None and run.partition_support.resumes_prepared and _same_preparation(run, start.run, X, y):
+        return _resume(model, run, start, interrupted)
     raw, y_parts, sizes, names, sums = _read(run, X, y)
     seed = run._seed()
     n, rng = sum(sizes), np.random.default_rng([seed, 1 << 21])
@@ -152,68 +152,49 @@ def _started(
         raise ValueError(f"y has classes of which the sample of {len(chosen)} rows has no row: {lost[:5]}")
     run._all_rows = SummedColumns(raw, (n, sample_X.shape[1]))
     run._check_parameters(sample_X, targets)
-    fixed = {name: getattr(run, name) for name in sorted(run.restart_parameters)}
-    if start is not None:
-        check_unchanged(start.fixed, fixed)
-    run._kept_components = None if start is None else run._components_of(start.state)
-    run._preprocessing = run._fit_preprocessing(sample_X, targets, start)
+    run._check_start(start)
+    run._prepare_training(sample_X, targets, start)
     run._all_rows = None
-    run._training = (run._scaled(sample_X), targets)
     decoded = spread(run.partition_support.part_decoder(run, targets), y_parts)
-    prepared = planned(_prepared, raw, run._preprocessing)
-    if fits_in_memory(n, run._training[0].shape[1]):
-        prepared = spread(_itself, prepared)
+    apply = spread if fits_in_memory(n, run._training[0].shape[1]) else planned
+    scaled = apply(_preprocessed, raw, run._preprocessing)
     tokens = tuple(zip(sums, gathered(_token, decoded)))
     _check_origin(start, tokens, fingerprint)
-    run.partitions_ = run.partition_support.held_rows(run, ReadRows(raw, prepared, decoded, sizes, chosen, tokens))
-    run._prepared = Prepared(
-        names=(getattr(X, "name", None), getattr(y, "name", None)),
-        preprocessing=run._preprocessing,
-        training=run._training,
-        rows=run.partitions_,
-        classes=targets.classes,
-        n_features=run.n_features_in_,
-        single_target=run._single_target,
-    )
-    context = RunContext(stop_requested=interrupted)
-    snapshots = run._snapshots(seed=seed, start=start, monitor=None, context=context, fixed=fixed)
-    return model._followed(snapshots)
+    run.partitions_ = run.partition_support.held_rows(run, ReadRows(raw, scaled, decoded, sizes, chosen, tokens))
+    run._collection_names = _names(X, y)
+    return model._start_run(run, seed, start, interrupted)
 
 
-def _prepared_alike(run: Any, earlier: Any, X: Any, y: Any) -> bool:
-    """Whether an earlier run was prepared with these very Dask arrays, on the same sample."""
-    prepared = getattr(earlier, "_prepared", None)
-    if prepared is None or None in prepared.names:
+def _names(X: Any, y: Any) -> tuple[str | None, str | None]:
+    """Return the names by which Dask tells its arrays apart; data frames have none."""
+    return getattr(X, "name", None), getattr(y, "name", None)
+
+
+def _same_preparation(run: Any, earlier: Any, X: Any, y: Any) -> bool:
+    """Whether an earlier run had the same Dask arrays, the same sample and the same preprocessing."""
+    names = _names(X, y)
+    if earlier is None or None in names or earlier._collection_names != names:
         return False
-    if prepared.names != (getattr(X, "name", None), getattr(y, "name", None)):
-        return False
-    names = ("random_state", "preprocessing", "missing_label")
-    alike = all(repr(getattr(run, each, None)) == repr(getattr(earlier, each, None)) for each in names)
-    return alike and isinstance(run.random_state, int)
+    parameters = ("random_state", "preprocessing", "missing_label")
+    same = all(repr(getattr(run, name, None)) == repr(getattr(earlier, name, None)) for name in parameters)
+    return same and isinstance(run.random_state, int)
 
 
-def _continued(model: Any, run: Any, start: Snapshot, interrupted: Callable[[], bool] | None) -> Iterator[Snapshot]:
-    """Return the stream of a run that goes on with what the run of `start` was prepared with."""
-    fixed = {name: getattr(run, name) for name in sorted(run.restart_parameters)}
-    check_unchanged(start.fixed, fixed)
-    prepared, cache = start.run._prepared, start.run._sample_cache
-    run._prepared, run._sample_cache = prepared, SampleCache(cache.taken, cache.prepared)
-    run._preprocessing, run._training, run.partitions_ = prepared.preprocessing, prepared.training, prepared.rows
-    run.classes_, run.n_features_in_ = prepared.classes, prepared.n_features
-    run._single_target = prepared.single_target
+def _resume(model: Any, run: Any, start: Snapshot, interrupted: Callable[[], bool] | None) -> Iterator[Snapshot]:
+    """Return the stream of a run on the rows that the run of `start` has prepared."""
+    run._check_start(start)
+    run._copy_preparation(start.run)
+    run._sample_cache = SampleCache(start.run._sample_cache.taken, start.run._sample_cache.prepared)
     run._check_parameters(*run._training)
-    run._kept_components = run._components_of(start.state)
-    context = RunContext(stop_requested=interrupted)
-    snapshots = run._snapshots(seed=run._seed(), start=start, monitor=None, context=context, fixed=fixed)
-    return model._followed(snapshots)
+    run._resumed_components = run._components_of(start.state)
+    return model._start_run(run, run._seed(), start, interrupted)
 
 
-def prepared_on(run: Any, X: Any, y: Any, rows: Any) -> tuple[PartitionedRows, tuple[NDArray, Targets]]:
-    """Return what `run` is prepared with, of some of its rows in place of its sample.
+def training_at(run: Any, X: Any, y: Any, rows: Any) -> tuple[PartitionedRows, tuple[NDArray, Targets]]:
+    """Return the partitions and the training rows of `run` with other rows in place of its sample.
 
-    `run`: of a snapshot on partitions. `X` (s, D). `y` (s,). `rows` (s,): their numbers among all rows of the run;
-    rising. Returns `partitions`; `training`. Raises ValueError if there are not as many labels and numbers as rows, or
-    the numbers do not rise.
+    `run`: of a snapshot on partitions. `X` (s, D). `y` (s,). `rows` (s,): their numbers among all rows of the run, in
+    rising order. Raises ValueError if the three differ in length, or the numbers do not rise.
     """
     labels, places = as_labels(y), np.asarray(rows)
     if not len(X) == len(labels) == len(places):
@@ -226,39 +207,39 @@ def prepared_on(run: Any, X: Any, y: Any, rows: Any) -> tuple[PartitionedRows, t
 
 
 def _read(run: Any, X: Any, y: Any) -> tuple[Partitions, Partitions, tuple[int, ...], NDArray | None, tuple[int, ...]]:
-    """Return rows, labels, sizes and checksums of the partitions that have rows, and the labels of all; None: many."""
+    """Return raw rows, labels and sizes of the non-empty partitions, their classes (None: not read) and checksums."""
     rows, labels = row_partitions(X, y, several=run.partition_support.several_targets)
-    raw, y_parts = planned(numbers, at_home(rows), run.accepts_missing_cells), planned(_labels, at_home(labels))
+    raw, y_parts = planned(numbers, at_home(rows), run.accepts_missing_cells), planned(as_labels, at_home(labels))
     with_names = predicts_classes(run) and y.ndim == 1
-    described = gathered(_described, raw, y_parts, run.missing_label, with_names)
-    nonempty = [number for number, (size, _, _) in enumerate(described) if size]
+    summaries = gathered(_summary, raw, y_parts, run.missing_label, with_names)
+    nonempty = [number for number, (size, _, _) in enumerate(summaries) if size]
     if not nonempty:
         raise ValueError("Found array with 0 sample(s) in all partitions of X while a minimum of 2 is required.")
-    names = np.unique(np.concatenate([described[number][1] for number in nonempty])) if with_names else None
-    sizes, sums = (tuple(described[number][place] for number in nonempty) for place in (0, 2))
+    names = np.unique(np.concatenate([summaries[number][1] for number in nonempty])) if with_names else None
+    sizes, sums = (tuple(summaries[number][place] for number in nonempty) for place in (0, 2))
     return raw.some(nonempty), y_parts.some(nonempty), sizes, names, sums
 
 
 def _check_origin(start: Snapshot | None, tokens: tuple, fingerprint: tuple | None) -> None:
-    """Raise ValueError if the snapshot to start from is one of other rows or partitions."""
+    """Raise ValueError if `start` is a snapshot of a run on other rows or partitions."""
     if start is None:
         return
     if fingerprint is None:
         fingerprint = getattr(getattr(start.run, "partitions_", None), "fingerprint", None)
     if fingerprint != tokens:
         raise ValueError(
-            "the snapshot to start from belongs to other rows or other partitions; a run on partitions goes on with "
-            "those it began with"
+            "the snapshot to start from belongs to other rows or other partitions; a run on partitions resumes on the "
+            "same ones"
         )
 
 
 def lazily_embedded(
     X: Any, preprocessing: Preprocessing, work: Callable[[NDArray], NDArray], width: int, may_miss: bool
 ) -> Any:
-    """Return the latent rows of a Dask collection as a Dask array that is computed when it is needed.
+    """Return the latent rows (N, L) of a Dask collection as a lazy Dask array.
 
-    `X` (N, D): rows; `preprocessing`: what is applied to them first; `work`: maps preprocessed rows to latent rows;
-    `width`: L; `may_miss`: whether cells may be missing. Returns (N, L).
+    `X` (N, D): rows; `preprocessing`: of the fit; `work`: maps preprocessed rows to latent rows; `width`: L;
+    `may_miss`: whether cells may be missing.
     """
     import dask.array as da
 
@@ -278,24 +259,16 @@ def lazily_embedded(
 # --- on a partition -----------------------------------------------------------------------------------------------
 
 
-def _labels(block: Any) -> NDArray:
-    return as_labels(block)
-
-
-def _described(X: NDArray, y: NDArray, missing_label: Any, with_names: bool) -> tuple[int, NDArray, int]:
-    """Return the number of rows, the labels that occur, and a checksum of the rows."""
+def _summary(X: NDArray, y: NDArray, missing_label: Any, with_names: bool) -> tuple[int, NDArray, int]:
+    """Return the number of rows, the distinct labels, and a checksum of the rows."""
     if len(X) != len(y):
         raise ValueError(f"X and y must be partitioned alike; a partition has {len(X)} rows and {len(y)} labels")
     names = np.unique(y[~missing_values(y, missing_label)]) if with_names else np.empty(0)
     return len(X), names, zlib.crc32(X.data)
 
 
-def _prepared(X: NDArray, preprocessing: Preprocessing) -> NDArray:
+def _preprocessed(X: NDArray, preprocessing: Preprocessing) -> NDArray:
     return preprocessing.transform(X)
-
-
-def _itself(X: NDArray) -> NDArray:
-    return X
 
 
 def _token(targets: Targets) -> int:

@@ -1,4 +1,4 @@
-"""What preprocessing needs to know of the columns of rows in partitions: exact, by sums over all rows."""
+"""Statistics of the columns of rows in partitions, exact, by sums over all rows."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from supdr.rows.partitions import Partitions, gathered, planned, total
 
 
 class SummedColumns(Columns):
-    """`Columns` of rows in partitions; a statistic is one pass, which brings m numbers a partition (m² to whiten).
+    """`Columns` of rows in partitions: a statistic takes one pass and m numbers per partition (m² for whitening).
 
-    `parts` (n, m): rows; `shape`: of all of them.
+    `parts` (n, m): rows; `shape`: of all rows together.
     """
 
     def __init__(self, parts: Partitions, shape: tuple[int, int]) -> None:
@@ -28,13 +28,13 @@ class SummedColumns(Columns):
         """Rows and columns."""
         return self._shape
 
-    def asked(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return what a function of rows (n, m) says of each partition."""
+    def map_parts(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return the values of a function of rows (n, m) for each partition."""
         return gathered(work, self.parts, *arguments)
 
-    def chosen(self, mask: NDArray) -> Columns:
-        """Return those of the columns that a mask (m,) names."""
-        return SummedColumns(planned(_chosen, self.parts, mask), (self.shape[0], int(mask.sum())))
+    def select(self, mask: NDArray) -> Columns:
+        """Return the columns of a mask (m,)."""
+        return SummedColumns(planned(_selected_columns, self.parts, mask), (self.shape[0], int(mask.sum())))
 
     def counts(self) -> NDArray:
         """Return the number of observed cells of every column, (m,)."""
@@ -42,13 +42,9 @@ class SummedColumns(Columns):
             self._counts = total(_counted, self.parts)
         return self._counts
 
-    def largest(self) -> NDArray:
-        """Return the largest absolute value of every column, (m,)."""
-        return self._ends(np.ones(self.shape[1])).max(axis=0)
-
-    def extremes(self, unit: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the smallest and the largest value of every column over its unit, (m,) each."""
-        negative, high = self._ends(unit)
+    def extremes(self) -> tuple[NDArray, NDArray]:
+        """Return the smallest and the largest value of every column, (m,) each."""
+        negative, high = total(_largest_both_ways, self.parts, add=_largest_of)
         return -negative, high
 
     def moments(self, unit: NDArray) -> tuple[NDArray, NDArray]:
@@ -57,22 +53,18 @@ class SummedColumns(Columns):
         mean = total(_summed, self.parts, unit) / counts
         return mean, np.sqrt(total(_squared, self.parts, unit, mean) / counts)
 
-    def mean_beyond(self, offset: NDArray) -> NDArray:
-        """Return the mean of every column less an offset, (m,)."""
+    def mean_minus(self, offset: NDArray) -> NDArray:
+        """Return the mean of every column minus an offset, (m,)."""
         return total(_beyond, self.parts, offset) / self.counts()
 
     def directions(self, offset: NDArray, scale: NDArray, varies: NDArray) -> tuple[NDArray, NDArray, float]:
         """Return singular values (r,) and right singular vectors (r, m) of the scaled columns, and sum_n |x_n|^4.
 
-        Those of a triangle R with R'R = X'X: what is small is as exact as it is in memory.
+        They are those of a triangle R with R'R = X'X; small singular values are as exact as in memory.
         """
         triangle, fourth = total(_triangle, self.parts, offset, scale, varies, add=joined_triangles)
         _, singular, rows = np.linalg.svd(triangle, full_matrices=False)
         return singular, rows, float(fourth)
-
-    def _ends(self, unit: NDArray) -> NDArray:
-        """Return the largest of -x and of x over the unit, (2, m)."""
-        return total(_largest_both_ways, self.parts, unit, add=_largest_of)
 
 
 def joined_triangles(parts: list[tuple[NDArray, float]]) -> tuple[NDArray, float]:
@@ -84,7 +76,7 @@ def joined_triangles(parts: list[tuple[NDArray, float]]) -> tuple[NDArray, float
 # --- on a partition -----------------------------------------------------------------------------------------------
 
 
-def _chosen(X: NDArray, mask: NDArray) -> NDArray:
+def _selected_columns(X: NDArray, mask: NDArray) -> NDArray:
     return X[:, mask]
 
 
@@ -92,9 +84,8 @@ def _counted(X: NDArray) -> NDArray:
     return (~np.isnan(X)).sum(axis=0)
 
 
-def _largest_both_ways(X: NDArray, unit: NDArray) -> NDArray:
-    relative = X / unit
-    return np.array([-np.fmin.reduce(relative, axis=0), np.fmax.reduce(relative, axis=0)])
+def _largest_both_ways(X: NDArray) -> NDArray:
+    return np.array([-np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)])
 
 
 def _largest_of(parts: list[NDArray]) -> NDArray:

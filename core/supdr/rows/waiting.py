@@ -1,4 +1,4 @@
-"""Computing the values of partitions: by threads of this process or on a cluster, with progress and a stop flag."""
+"""Computation of delayed values, by threads of this process or on a cluster, with progress and a stop flag."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from supdr.engine.interruption import Interrupted, checkpoint, lent_thread
 if TYPE_CHECKING:  # Dask is an extra
     from dask.delayed import Delayed
 
-# ``progress(done, count)``: how many of the partitions of a round are done.
+# ``progress(done, count)``: number of finished partitions of a round, and of all.
 Progress = Callable[[int, int], Any]
 
 # Seconds between two polls of a cluster and of the stop flag.
@@ -19,7 +19,7 @@ POLL = 0.1
 
 
 class Given:
-    """A value in this process, as an argument that Dask does not look into."""
+    """A value in this process, wrapped so that Dask does not traverse it."""
 
     __slots__ = ("value",)
 
@@ -27,15 +27,15 @@ class Given:
         self.value = value
 
 
-# What stands for the value of a partition: `Given` or a Delayed of Dask.
+# The value of a partition: `Given` or a Delayed of Dask.
 Part = Any
 
 
 class Arrivals(NamedTuple):
-    """A reader of values of partitions while the others are computed.
+    """A callback for the values of finished partitions while the others are computed.
 
-    `shares`: small values, one per partition; `receive`: ``receive(values)`` takes those that have arrived, by the
-    number of their partition.
+    `shares`: small values, one per partition; `receive`: ``receive(values)`` is called with the finished values, by
+    partition number.
     """
 
     shares: Sequence[Delayed]
@@ -45,10 +45,10 @@ class Arrivals(NamedTuple):
 def kept_and_computed(
     parts: Sequence[Delayed], results: Sequence[Delayed] = (), arrivals: Arrivals | None = None
 ) -> tuple[list[Part], list[Any]]:
-    """Compute a round: keep the values of `parts` where they are computed, and return those of `results`.
+    """Compute a round: keep the values of `parts` on their workers, and return those of `results`.
 
-    `parts`: one per partition. `results`: made of them; without any, a cluster is not waited for. `arrivals`: only
-    used on a cluster. Raises Interrupted if the run of this thread was asked to stop meanwhile.
+    `parts`: one per partition. `results`: computed from them; if empty, the function does not wait for a cluster.
+    `arrivals`: only used on a cluster. Raises `Interrupted` if a stop of the run is requested.
     """
     progress, client = _progress(), _client()
     if client is None:
@@ -67,20 +67,20 @@ def kept_and_computed(
 
 
 def computed(results: Sequence[Delayed], parts: Sequence[Delayed]) -> list[Any]:
-    """Return the values of `results`, which are made of `parts`, one per partition.  Raises as `kept_and_computed`."""
-    # Of parts nothing is needed but how many of them are done.
+    """Return the values of `results`, which are computed from `parts`; raises as `kept_and_computed` does."""
+    # Parts are only needed to count those that are finished.
     return kept_and_computed(() if _progress() is None else parts, results)[1]
 
 
 def on_cluster() -> bool:
-    """Return whether a cluster works on partitions."""
+    """Tell whether partitions are on a cluster."""
     return _client() is not None
 
 
 def _progress() -> Progress | None:
-    """Return the function that is told of the progress; None: there is none, and no stop flag either.
+    """Return the progress callback of the run; None: the run has neither a callback nor a stop flag.
 
-    Raises Interrupted if the run of this thread was asked to stop.
+    Raises `Interrupted` if a stop of the run is requested.
     """
     context = current_context()
     progress = context.report_progress
@@ -91,7 +91,7 @@ def _progress() -> Progress | None:
 
 
 def _ignore(_done: int, _count: int) -> None:
-    """Ignore the progress."""
+    """Do nothing."""
 
 
 def _client() -> Any:
@@ -107,25 +107,25 @@ def _client() -> Any:
         return None
 
 
-def _by_threads(wanted: Sequence[Delayed], callbacks: list[tuple] | None) -> list[Any]:
-    """Return values, computed by threads of this process, or as Dask's setting ``scheduler`` says."""
+def _by_threads(results: Sequence[Delayed], callbacks: list[tuple] | None) -> list[Any]:
+    """Return the values of `results`, computed by threads of this process, or by Dask's configured ``scheduler``."""
     from dask.base import get_scheduler
     from dask.threaded import get as get_by_threads
 
-    # What dask.compute does besides, naming and optimising, takes longer than a round of little work.
-    graph = {key: task for each in wanted for key, task in each.dask.items()}
+    # dask.compute also names and optimises tasks, which takes longer than a short round.
+    graph = {key: task for result in results for key, task in result.dask.items()}
     get = get_scheduler() or get_by_threads
-    return list(get(graph, [each.key for each in wanted], callbacks=callbacks))
+    return list(get(graph, [result.key for result in results], callbacks=callbacks))
 
 
 def _between_tasks(parts: Sequence[Delayed], progress: Progress | None) -> list[tuple] | None:
-    """Return Dask's callbacks for threads of this process: they report the progress and look at the stop flag."""
+    """Return callbacks for Dask's threads, which report the progress and check the stop flag."""
     if progress is None:
         return None
     keys, done = {part.key for part in parts}, set()
 
     def after(key: Any, *_others: Any) -> None:
-        """Report a task that is done; the thread that waits calls this."""
+        """Report a finished task; the waiting thread calls this."""
         checkpoint()
         if key in keys:
             done.add(key)
@@ -135,19 +135,19 @@ def _between_tasks(parts: Sequence[Delayed], progress: Progress | None) -> list[
 
 
 def _await(client: Any, futures: list[list[Any]], progress: Progress, arrivals: Arrivals | None) -> None:
-    """Wait for the last of three lists of futures: parts, shares for `arrivals`, and results."""
+    """Wait for the results, the last of three lists of futures: parts, shares of `arrivals`, results."""
     from distributed import wait
 
     parts, shares, results = futures
-    missing, values = dict(enumerate(shares)), dict[int, Any]()
+    pending, values = dict(enumerate(shares)), dict[int, Any]()
 
-    def look() -> None:
-        """Hand on the shares that have arrived since."""
-        done = {number: future for number, future in missing.items() if future.status == "finished"}
+    def pass_on() -> None:
+        """Pass the shares of newly finished partitions to `arrivals`."""
+        done = {number: future for number, future in pending.items() if future.status == "finished"}
         if done and arrivals is not None:
             values.update(zip(done, client.gather(list(done.values()))))
             for number in done:
-                del missing[number]
+                del pending[number]
             arrivals.receive(values)
 
     try:
@@ -159,9 +159,9 @@ def _await(client: Any, futures: list[list[Any]], progress: Progress, arrivals: 
                     wait(results, timeout=POLL)
                     break
                 except TimeoutError:
-                    look()
-        look()
+                    pass_on()
+        pass_on()
     except Interrupted:
-        for future in (*parts, *shares, *results):  # tasks that have not begun never do
+        for future in (*parts, *shares, *results):  # the cluster drops tasks that have not begun
             future.release()
         raise

@@ -1,4 +1,4 @@
-"""The grid of a sweep: values of one or two parameters, and the order in which its cells are visited."""
+"""The grid of a sweep: values of one or two parameters, and the order of its cells."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from supdr.engine.checks import check_integer
 from supdr.engine.docstrings import with_entries_of
 
 MOST_CELLS = 100_000
@@ -23,7 +24,7 @@ def logarithmic(low: float, high: float, count: int, *, whole: bool = False) -> 
     count : int
         Number of values, >= 1.
     whole : bool
-        Round to whole numbers; equal ones count once.
+        Round to whole numbers, without repetitions.
 
     Returns
     -------
@@ -35,8 +36,9 @@ def logarithmic(low: float, high: float, count: int, *, whole: bool = False) -> 
         If an end is not positive or `count` is too small.
     """
     if not (low > 0 and high > 0):
-        raise ValueError(f"a logarithmic range needs ends above 0; got {low!r} to {high!r}")
-    return _tidy(np.geomspace(low, high, _checked(count)), whole)
+        raise ValueError(f"low and high must be numbers > 0; got {low!r} and {high!r}")
+    check_integer("count", count)
+    return _rounded(np.geomspace(low, high, count), whole)
 
 
 @with_entries_of(logarithmic)
@@ -54,26 +56,21 @@ def linear(low: float, high: float, count: int, *, whole: bool = False) -> list[
     -------
     list
     """
-    return _tidy(np.linspace(low, high, _checked(count)), whole)
+    check_integer("count", count)
+    return _rounded(np.linspace(low, high, count), whole)
 
 
-def _checked(count: int) -> int:
-    if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 1:
-        raise ValueError(f"a range needs a whole number of values, at least 1; got {count!r}")
-    return int(count)
-
-
-def _tidy(values: np.ndarray, whole: bool) -> list[Any]:
+def _rounded(values: np.ndarray, whole: bool) -> list[Any]:
     if whole:
         return list(dict.fromkeys(round(float(value)) for value in values))
     return list(dict.fromkeys(float(f"{value:.4g}") for value in values))
 
 
-def checked_grid(grid: Mapping[str, Iterable[Any]], names: Iterable[str], estimator: str) -> dict[str, list[Any]]:
-    """Return the grid as lists, checked against the estimator's parameters.
+def check_grid(grid: Mapping[str, Iterable[Any]], names: Iterable[str], estimator: str) -> dict[str, list[Any]]:
+    """Return the grid as lists; raise ValueError if it does not fit the estimator's parameters.
 
-    `names`: parameters of the estimator; `estimator`: its name, for messages. Raises ValueError if there are no or more
-    than two parameters, an unknown one, one without values, or too many cells.
+    `names`: parameters of the estimator; `estimator`: its name, for messages. The grid must have one or two parameters
+    of the estimator, with at least one value each, and at most `MOST_CELLS` cells.
     """
     lists = {name: list(values) for name, values in grid.items()}
     if not 1 <= len(lists) <= 2:
@@ -86,7 +83,7 @@ def checked_grid(grid: Mapping[str, Iterable[Any]], names: Iterable[str], estima
             raise ValueError(f"grid: {name} has no values")
     count = int(np.prod([len(values) for values in lists.values()]))
     if count > MOST_CELLS:
-        raise ValueError(f"grid has {count:,} cells; {MOST_CELLS:,} are allowed")
+        raise ValueError(f"grid must have at most {MOST_CELLS:,} cells; got {count:,}")
     return lists
 
 
@@ -96,7 +93,7 @@ def cells_of(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
 
 
 def visiting_order(grid: Mapping[str, Sequence[Any]]) -> list[int]:
-    """Return the numbers of the cells, coarse before fine: a picture that fills shows the whole range at once."""
+    """Return the numbers of the cells, coarse before fine, so that early results cover the whole range."""
     levels = [_levels(len(values)) for values in grid.values()]
     places = list(product(*(range(len(level)) for level in levels)))
     finest = [max(level[k] for level, k in zip(levels, place)) for place in places]
@@ -104,7 +101,7 @@ def visiting_order(grid: Mapping[str, Sequence[Any]]) -> list[int]:
 
 
 def _levels(count: int) -> list[int]:
-    """Return the number of halvings after which each of the values 0 ... count - 1 is visited."""
+    """Return the number of halvings of the range after which each of the values 0 ... count - 1 is visited."""
     stride = 1 << max(count - 1, 0).bit_length()
     levels = [-1] * count
     level = 0

@@ -1,11 +1,11 @@
-"""Where cells are computed: in this process, on loky's workers, on a Dask cluster, or on an executor of the user's.
+"""Executors of sweeps: this process, loky's workers, a Dask cluster, or an executor of the user.
 
-All through the interface of `concurrent.futures`.  A `Crew` adds what that interface leaves open: how the rows get to
-the workers once, how many jobs to keep waiting, and what to do when a worker dies.
+All have the interface of `concurrent.futures`.  A `Crew` adds the transfer of the rows to the workers, once, the number
+of queued jobs, and the replacement of an executor that has lost a worker.
 
-`joblib.Parallel` with ``return_as="generator_unordered"`` does not serve: it goes on with all jobs while its consumer
-pauses, kills its workers when it is closed, gives up the jobs beside the one that killed a worker, and takes neither
-Dask clients nor executors.
+`joblib.Parallel` with ``return_as="generator_unordered"`` is not used: it computes all jobs while its consumer pauses,
+kills its workers when it is closed, drops the other jobs when one kills a worker, and accepts neither Dask clients nor
+executors.
 """
 
 from __future__ import annotations
@@ -28,23 +28,24 @@ from typing import Any
 import joblib
 
 import supdr.methods as methods
+from supdr.engine.checks import check_integer
 from supdr.engine.optional import require
 from supdr.engine.processes import one_thread, processors, shared_executor
 from supdr.sensitivity.fitting import Job, evaluate
 from supdr.sensitivity.rows import Rows
 
-# Longest wait for a worker of a cluster: a dead one takes a while to come back.
+# Longest wait for a worker of a cluster, which may be restarting.
 WORKER_SECONDS = 60
 
-# Attempts to bring the rows to the workers of a cluster.
+# Attempts to send the rows to the workers of a cluster.
 SCATTERINGS = 5
 
-# Data sets that a worker keeps.
+# Number of data sets that a worker keeps.
 LOADED = 4
 
 
 class InProcess(Executor):
-    """Computes at once, in the caller's thread."""
+    """An executor that calls functions at once, in the caller's thread."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
         """Call ``fn(*args, **kwargs)`` now.
@@ -69,26 +70,26 @@ class InProcess(Executor):
 
 
 class OnCluster(Executor):
-    """Computes on a Dask cluster.
+    """An executor on a Dask cluster.
 
-    Dask's own executor leaves a future open for ever if its worker dies while the result is fetched, with the only copy
-    of the rows.
+    A future of Dask's own executor never finishes if the worker with the only copy of the rows dies while its result is
+    fetched.
     """
 
     def __init__(self, client: Any) -> None:
         self._client = client
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
-        """Have a worker call ``fn(*args, **kwargs)``; the future is cancelled if the cluster has lost an argument."""
+        """Call ``fn(*args, **kwargs)`` on a worker; the future is cancelled if the cluster loses an argument."""
         remote = self._client.submit(fn, *args, pure=False, **kwargs)
         future: Future = Future()
         future.add_done_callback(
             lambda done: remote.cancel() if done.cancelled() and remote.status == "pending" else None
         )
-        self._client.loop.add_callback(self._bring, remote, future)
+        self._client.loop.add_callback(self._finish, remote, future)
         return future
 
-    async def _bring(self, remote: Any, future: Future) -> None:
+    async def _finish(self, remote: Any, future: Future) -> None:
         """Set the result or the error of a job, or cancel its future."""
         result, error = None, None
         try:
@@ -106,7 +107,7 @@ class OnCluster(Executor):
 
 
 class RowsOnDisk:
-    """Rows in a file of this machine; every worker maps it once."""
+    """Rows in a file of this machine, which every worker maps into memory once."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -125,11 +126,11 @@ _loaded: dict[str, Rows] = {}
 
 @dataclass
 class Crew:
-    """An executor with what a sweep needs around it; a context manager.
+    """An executor and its handling of rows and lost workers; a context manager.
 
-    `workers`: jobs that run at the same time; 0: as many as the cluster has threads once it has taken the rows.
-    `successor`: returns what replaces an executor whose worker died; None: the sweep must end. `end`: called at the
-    end. `client`: of Dask, which sends data to all workers at once.
+    `workers`: number of jobs that run at the same time; 0: the number of threads of the cluster when it has the rows.
+    `successor`: returns the replacement of an executor that has lost a worker; None: the sweep must end. `end`: called
+    at the end. `client`: of Dask, which sends data to all workers at once.
     """
 
     executor: Executor
@@ -145,7 +146,7 @@ class Crew:
 
     @property
     def waiting(self) -> int:
-        """Number of jobs to hand out at a time: enough that no worker waits for the next one."""
+        """Number of jobs to submit at a time: enough that no worker is idle."""
         return 1 if isinstance(self.executor, InProcess) else 2 * self.workers
 
     def __enter__(self) -> Crew:
@@ -158,12 +159,12 @@ class Crew:
             self.end()
 
     def take(self, rows: Rows) -> None:
-        """Bring the rows to the workers."""
+        """Transfer the rows to the workers."""
         if isinstance(self.executor, (InProcess, ThreadPoolExecutor)):
             self._rows = rows
         elif self.client is not None:
-            self._rows = self._scattered(rows)
-            if self._counts:  # now: at the start all workers may have been away
+            self._rows = self._scatter(rows)
+            if self._counts:  # not earlier: at the start the cluster may have had no worker
                 self.workers = max(1, sum(self.client.nthreads().values()))
         elif _is_local(self.executor):
             self._folder = tempfile.mkdtemp(prefix="supdr-sweep-")
@@ -176,8 +177,8 @@ class Crew:
         else:
             self._rows = rows
 
-    def _scattered(self, rows: Rows) -> Any:
-        """Send the rows to all workers of a cluster, again if one dies meanwhile."""
+    def _scatter(self, rows: Rows) -> Any:
+        """Send the rows to all workers of a cluster, again if one is lost meanwhile."""
         for left in reversed(range(SCATTERINGS)):
             try:
                 return self.client.scatter([rows], broadcast=True, hash=False, timeout=WORKER_SECONDS)[0]
@@ -189,7 +190,7 @@ class Crew:
         return None
 
     def submit(self, job: Job) -> Future:
-        """Hand out a job; a worker may have died in the meantime, in another sweep on the same executor."""
+        """Submit a job; another sweep on the same executor may have lost a worker since the last one."""
         try:
             return self.executor.submit(evaluate, job, self._rows)
         except BrokenExecutor:
@@ -198,7 +199,7 @@ class Crew:
             return self.executor.submit(evaluate, job, self._rows)
 
     def renew(self) -> bool:
-        """Replace an executor whose worker died; False if that is not possible."""
+        """Replace an executor that has lost a worker; return False if that is not possible."""
         if self.successor is None:
             return False
         self.executor = self.successor(self.executor)
@@ -210,17 +211,17 @@ def _is_local(executor: Executor) -> bool:
 
 
 def crew_of(executor: Any = None, workers: int | None = None) -> Crew:
-    """Return the crew of an executor, or of the name or address of one.
+    """Return the crew of an executor, or of its name or address.
 
     Parameters
     ----------
     executor : Executor, distributed.Client or str, optional
         ``None`` or ``"loky"``: processes of this machine; ``"in-process"``: this thread; ``"dask"``: a Dask cluster on
         this machine; an address such as ``"tcp://host:8786"``: the Dask scheduler there; or a Dask client or an
-        executor of one's own, which is left open.  A client brings the rows to its workers once, and knows when a
-        result was lost; with its executor they travel with every job.
+        executor, which stays open.  A client sends the rows to its workers once and detects lost results; its executor
+        sends them with every job.
     workers : int, optional
-        Number of processes; default: one per processor.  For an executor of one's own: how many jobs run at once.
+        Number of processes; default: one per processor.  For an executor: number of jobs that run at once.
 
     Returns
     -------
@@ -233,8 +234,8 @@ def crew_of(executor: Any = None, workers: int | None = None) -> Crew:
     PackageMissing
         If Dask is not installed and `executor` needs it.
     """
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise ValueError(f"workers must be a whole number of at least 1; got {workers!r}")
+    if workers is not None:
+        check_integer("workers", workers)
     if isinstance(executor, str) and executor == "in-process":
         return Crew(InProcess(), 1)
     if executor is None or executor == "loky":
@@ -286,16 +287,16 @@ def _dask(address: str, workers: int | None) -> Crew:
 
 
 def is_death(error: BaseException) -> bool:
-    """Whether a job failed because its worker died, not because of what it computed."""
+    """Whether a job failed because its worker died, and not by an error of its own."""
     return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"
 
 
 def warm_up() -> None:
-    """Start loky's workers and let them import the library, in the background: the first cells come sooner."""
+    """Start loky's workers in the background and import the library there, so that the first cells take less time."""
     count = processors()
 
     def start() -> None:
-        """Let every worker import the library."""
+        """Import the library in every worker."""
         executor = _loky(count).executor
         for future in [executor.submit(_imported, 0.2) for _ in range(count)]:
             future.exception()
@@ -304,7 +305,7 @@ def warm_up() -> None:
 
 
 def _imported(seconds: float) -> int:
-    """Import the methods; last long enough that every worker gets one of these jobs."""
+    """Import the methods, then sleep for so long that every worker gets one of these jobs."""
     for module in pkgutil.iter_modules(methods.__path__, "supdr.methods."):
         importlib.import_module(module.name)
     time.sleep(seconds)
@@ -312,7 +313,7 @@ def _imported(seconds: float) -> int:
 
 
 def explain_unsendable(error: BaseException) -> str:
-    """Return a sentence about a job that could not be sent to a worker, or the error itself."""
+    """Return a sentence about a job that cannot be pickled, or the text of any other error."""
     if isinstance(error, (pickle.PicklingError, AttributeError, TypeError)) and "pickle" in str(error).lower():
         return (
             f"the estimator or the metric cannot be sent to other processes ({error}): define it in a module, "

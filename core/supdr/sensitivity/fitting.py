@@ -1,4 +1,4 @@
-"""What a worker does: fit the cells of a job, one after the other, and judge them."""
+"""The work of a job: the fits of its cells, one after another, and their scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from supdr.engine.iterate import Snapshot
 from supdr.engine.reuse import ResultCache
 from supdr.sensitivity.outcome import Outcome
 from supdr.sensitivity.rows import Part, Rows
-from supdr.sensitivity.scoring import Judged, scores_of
+from supdr.sensitivity.scoring import HeldOutFit, scores_of
 
 LONGEST_MESSAGE = 500
 
@@ -28,7 +28,7 @@ KEPT = "features and decompositions kept"
 
 @dataclass(frozen=True)
 class Fit:
-    """One fit to be made: which cell, on which part of the rows."""
+    """One fit of a sweep: its cell, its part of the rows and its parameters."""
 
     cell: int
     seed: int
@@ -38,11 +38,11 @@ class Fit:
 
 @dataclass(frozen=True)
 class Job:
-    """What is sent to a worker at once.
+    """The message to a worker: an estimator and several fits.
 
-    estimator: not fitted; cells change its parameters.
-    fits: if `warm`, a path: each but the first starts from the end of the one before.
-    scoring: see `checked_scoring`.
+    estimator: not fitted; the fits change its parameters.
+    fits: if `warm`, a path: each but the first starts from the last snapshot of the previous one.
+    scoring: see `check_scoring`.
     transductive, warm, shortcuts: see `Sweep`.
     """
 
@@ -54,20 +54,20 @@ class Job:
     shortcuts: bool
 
 
-# Results that the cells of all jobs of this process share.
+# The results that the cells of all jobs of this process share.
 CACHE = ResultCache()
 
 
 def evaluate(job: Job, rows: Any) -> list[Outcome]:
-    """Fit and judge all cells of a job with one BLAS thread; a fit that fails is an outcome with a message.
+    """Make and score all fits of a job with one BLAS thread; a failed fit is an outcome with a message.
 
-    `rows`: or what loads them.
+    `rows`: `Rows` or `supdr.sensitivity.executors.RowsOnDisk`.
     """
-    here = rows.load()
+    loaded = rows.load()
     with _worker_state(job.shortcuts):
         outcomes, previous = [], None
         for fit in job.fits:
-            outcome, fitted = _attempt(job, fit, here, previous)
+            outcome, fitted = _attempt(job, fit, loaded, previous)
             outcomes.append(outcome)
             previous = fitted if job.warm else None
         return outcomes
@@ -87,15 +87,15 @@ def _blas_threads() -> ThreadpoolController:
 
 
 def _attempt(job: Job, fit: Fit, rows: Rows, previous: Any) -> tuple[Outcome, Any]:
-    began, reused_names = time.perf_counter(), set[str]()
+    start_time, reused_names = time.perf_counter(), set[str]()
     try:
         with run_context(reused_names=reused_names):
-            judged, shared, warm = _fitted(job, fit, rows, previous)
-        scores = scores_of(judged, job.scoring)
+            scored, shared, warm = _fit(job, fit, rows, previous)
+        scores = scores_of(scored, job.scoring)
     except Exception as error:  # one cell must not end the sweep
-        words = f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE]
-        return Outcome(fit.cell, fit.seed, fit.fold, error=words, seconds=time.perf_counter() - began), None
-    stop, iterations = getattr(judged.fitted, "stop_", None), getattr(judged.fitted, "n_iter_", None)
+        message = f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE]
+        return Outcome(fit.cell, fit.seed, fit.fold, error=message, seconds=time.perf_counter() - start_time), None
+    stop, iterations = getattr(scored.fitted, "stop_", None), getattr(scored.fitted, "n_iter_", None)
     shared = shared or (KEPT if reused_names else "")
     outcome = Outcome(
         fit.cell,
@@ -104,18 +104,19 @@ def _attempt(job: Job, fit: Fit, rows: Rows, previous: Any) -> tuple[Outcome, An
         scores,
         stop=str(stop or ""),
         iterations=None if iterations is None else int(np.max(iterations)),
-        seconds=time.perf_counter() - began,
+        seconds=time.perf_counter() - start_time,
         shared=shared,
         warm=warm,
     )
-    return outcome, judged.fitted
+    return outcome, scored.fitted
 
 
-def _fitted(job: Job, fit: Fit, rows: Rows, previous: Any) -> tuple[Judged, str, bool]:
+def _fit(job: Job, fit: Fit, rows: Rows, previous: Any) -> tuple[HeldOutFit, str, bool]:
+    """Return the fitted estimator with its test rows, the name of shared results, and whether the start was warm."""
     train, test = rows.splits[fit.seed][fit.fold]
-    estimator = prepared(job.estimator, fit.params, fit.seed)
+    estimator = cell_estimator(job.estimator, fit.params, fit.seed)
     shared, warm = "", False
-    began = time.perf_counter()
+    start_time = time.perf_counter()
     part = Part(rows, train, test, job.transductive)
     X_test = None
     sharing = _shared_fit(job, estimator, part)
@@ -126,25 +127,25 @@ def _fitted(job: Job, fit: Fit, rows: Rows, previous: Any) -> tuple[Judged, str,
         warm = True
     else:
         estimator.fit(part.X, part.y)
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - start_time
     predicted = estimator.transduction_[test] if job.transductive else None
     X_test = part.X_test if X_test is None else X_test
-    return Judged(estimator, X_test, rows.y[test], predicted, seconds), shared, warm
+    return HeldOutFit(estimator, X_test, rows.y[test], predicted, seconds), shared, warm
 
 
 def _shared_fit(job: Job, estimator: Any, part: Part) -> Any:
-    """Return a fit with what the cells share, or None: other libraries' estimators know of none."""
+    """Return a fit with results that the cells share, or None: other libraries' estimators have none."""
     share = getattr(estimator, "_fit_shared", None)
     return None if share is None or not job.shortcuts or job.warm else share(part, job.scoring.values())
 
 
-def prepared(estimator: Any, params: dict[str, Any], seed: int) -> Any:
-    """Return a copy with the cell's parameters and, where it takes one, the repetition's seed."""
+def cell_estimator(estimator: Any, params: dict[str, Any], seed: int) -> Any:
+    """Return a copy with the cell's parameters and, if it has ``random_state``, the repetition's seed."""
     estimator = clone(estimator).set_params(**params)
     return estimator.set_params(random_state=seed) if "random_state" in estimator.get_params(deep=False) else estimator
 
 
 def _end_of(fitted: Any, following: Any) -> Snapshot:
-    """Return where a fitted estimator stands, as a start for `following`."""
+    """Return the last snapshot of a fitted estimator as a start of the estimator `following`."""
     fixed = {name: getattr(following, name) for name in sorted(following.restart_parameters)}
     return replace(fitted.snapshot_, fixed=fixed)

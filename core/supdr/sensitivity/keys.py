@@ -1,4 +1,4 @@
-"""The store's key of a fit: everything that its result depends on."""
+"""Keys of fits in the store: digests of everything that a result depends on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from supdr.engine.reuse import fingerprint
-from supdr.sensitivity.fitting import prepared
+from supdr.sensitivity.fitting import cell_estimator
 from supdr.sensitivity.rows import Rows
 
 
@@ -26,8 +26,7 @@ def fit_keys(
     """Return the key of every fit of a sweep.
 
     `estimator`: not fitted; `cells`: parameters of every cell; `paths`: numbers of the cells in the order of visits;
-    `rows`: data and splits of every seed; `scoring`: metrics; `transductive`: whether test rows are seen without their
-    labels; `warm`: whether a fit starts from the end of the one before it on its path.
+    `rows`: data and splits of every seed; `scoring`: metrics; `transductive`, `warm`: see `Job`.
     """
     try:
         release = version("supdr-viz")
@@ -43,7 +42,7 @@ def fit_keys(
             for seed, folds in parts.items():
                 params = [
                     {name: _named(value) for name, value in each.get_params().items()}
-                    for each in (prepared(estimator, cells[cell], seed) for cell in visited)
+                    for each in (cell_estimator(estimator, cells[cell], seed) for cell in visited)
                 ]
                 digest = fingerprint(params)
                 for fold, part in enumerate(folds):
@@ -52,12 +51,12 @@ def fit_keys(
 
 
 def _address(kind: type) -> str:
-    """Return where users import a class from: for a method its package, so that keys outlast the files within."""
+    """Return the public address of a class: for a method its package, so that keys do not depend on its files."""
     return f"{kind.__module__.removesuffix('.estimator')}.{kind.__qualname__}"
 
 
 def _named(value: Any) -> Any:
-    """Return what stands for a parameter in a key: estimators by their class, whose parameters are listed anyway."""
+    """Return the representation of a parameter in a key; of an estimator its class: its parameters are listed, too."""
     if isinstance(value, BaseEstimator):
         return type(value).__qualname__
     if callable(value):

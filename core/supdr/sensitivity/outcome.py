@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.docstrings import with_entries_of
 from supdr.engine.optional import require
 from supdr.sensitivity.scoring import GREATER_IS_BETTER
 
@@ -27,16 +26,16 @@ class Outcome:
     scores : dict of str to float
         Empty if the fit failed.
     stop : str
-        Why its run ended; empty for estimators that do not say.
+        Why its run ended; empty for estimators without `stop_`.
     iterations : int or None
     seconds : float
         Fit and scoring.
     shared : str
-        What was taken from another cell, exactly; empty: nothing.
+        Name of the exact results that came from another cell; empty: none.
     warm : bool
-        Whether it started from the end of its neighbour: it may end in another local optimum than a fresh start.
+        Whether it started from the last state of its neighbour: it may reach another local optimum than a fresh start.
     error : str
-        Message of a fit that failed.
+        Message of a failed fit; else empty.
     """
 
     cell: int
@@ -86,14 +85,13 @@ class Cell:
         """
         return np.array([outcome.scores[metric] for outcome in self.outcomes if metric in outcome.scores])
 
-    @with_entries_of(values)
     def mean(self, metric: str) -> float:
         """Return the mean over folds and seeds; NaN if no fit succeeded.
 
         Parameters
         ----------
-        metric
-            As in `values`.
+        metric : str
+            One of the sweep's.
 
         Returns
         -------
@@ -102,14 +100,13 @@ class Cell:
         values = self.values(metric)
         return float(values.mean()) if values.size else math.nan
 
-    @with_entries_of(values)
     def deviation(self, metric: str) -> float:
         """Return the standard deviation over folds and seeds (ddof 0); NaN if no fit succeeded.
 
         Parameters
         ----------
-        metric
-            As in `values`.
+        metric : str
+            One of the sweep's.
 
         Returns
         -------
@@ -130,17 +127,17 @@ class Cell:
 
     @property
     def stops(self) -> dict[str, int]:
-        """How many fits ended for which reason, the most frequent first."""
+        """Number of fits by the reason why they ended, the most frequent first."""
         return dict(Counter(outcome.stop for outcome in self.outcomes if outcome.stop).most_common())
 
     @property
     def warm(self) -> bool:
-        """Whether any fit started from a neighbour's end."""
+        """Whether any fit started from the last state of a neighbour."""
         return any(outcome.warm for outcome in self.outcomes)
 
     @property
     def shared(self) -> str:
-        """What was taken from other cells, exactly."""
+        """Names of the exact results that came from other cells."""
         return ", ".join(dict.fromkeys(outcome.shared for outcome in self.outcomes if outcome.shared))
 
 
@@ -152,9 +149,9 @@ class Result:
     grid : mapping of str to sequence
         Parameter -> values.
     metrics : sequence of str
-        Their names; the first one is the main one.
+        Names of the metrics; the first one is the default of the methods.
     cells : iterable of Cell
-        Those that are finished.
+        Finished cells.
     """
 
     def __init__(self, grid: Mapping[str, Sequence[Any]], metrics: Sequence[str], cells: Iterable[Cell] = ()) -> None:
@@ -173,7 +170,7 @@ class Result:
         Parameters
         ----------
         metric : str
-            One of the sweep's; empty: the main one.
+            One of the sweep's; empty: the first one.
 
         Returns
         -------
@@ -181,14 +178,13 @@ class Result:
         """
         return self._filled(lambda cell: cell.mean(metric or self.metrics[0]))
 
-    @with_entries_of(means)
     def deviations(self, metric: str = "") -> NDArray:
         """Return the standard deviations in the shape of the grid; NaN where no fit has succeeded.
 
         Parameters
         ----------
-        metric
-            As in `means`.
+        metric : str
+            One of the sweep's; empty: the first one.
 
         Returns
         -------
@@ -202,14 +198,13 @@ class Result:
             flat[number] = value(cell)
         return flat.reshape(self.shape)
 
-    @with_entries_of(means)
     def best(self, metric: str = "", *, greater: bool | None = None) -> Cell | None:
         """Return the cell with the best mean, or None.
 
         Parameters
         ----------
-        metric
-            As in `means`.
+        metric : str
+            One of the sweep's; empty: the first one.
         greater : bool, optional
             Whether greater is better; default: for accuracy, R² and correlation.
 

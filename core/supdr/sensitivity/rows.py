@@ -1,4 +1,4 @@
-"""The rows of a sweep, and the part of them that one fit sees."""
+"""The rows of a sweep, and the part of them that one fit takes."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from supdr.sensitivity.splits import hidden
+from supdr.sensitivity.splits import hide_labels
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The data of a sweep as workers get them, once.
+    """The data of a sweep, sent to each worker once.
 
-    `splits`: of every seed; `digest`: fingerprint of the rows and of their preparation; `prepare`: transformer that is
-    fitted to the training rows of a fit and transforms all rows that the fit sees or predicts.
+    `splits`: of every seed; `digest`: fingerprint of the rows and of `prepare`; `prepare`: transformer that is fitted
+    to the training rows of a fit and applied to all rows that it is fitted to or predicts.
     """
 
     X: NDArray
@@ -33,10 +33,10 @@ class Rows:
 
 
 class Part:
-    """The rows of one fit; copied out of all rows only where they are needed.
+    """The rows of one fit, copied at their first use.
 
-    `rows`: all of them; `train`, `test`: numbers of the training and the test rows; `transductive`: whether the fit
-    sees all rows, labels of the test rows hidden.
+    `rows`: of the sweep; `train`, `test`: numbers of the training and the test rows; `transductive`: whether the fit
+    takes all rows, with hidden labels of the test rows.
     """
 
     def __init__(self, rows: Rows, train: NDArray, test: NDArray, transductive: bool) -> None:
@@ -52,28 +52,28 @@ class Part:
     @cached_property
     def X(self) -> NDArray:
         """Features of the fit."""
-        return self._prepared(self.rows.X if self.transductive else self.rows.X[self.train])
+        return self._transformed(self.rows.X if self.transductive else self.rows.X[self.train])
 
     @cached_property
     def y(self) -> NDArray:
         """Targets of the fit."""
-        return hidden(self.rows.y, self.test) if self.transductive else self.rows.y[self.train]
+        return hide_labels(self.rows.y, self.test) if self.transductive else self.rows.y[self.train]
 
     @cached_property
     def X_test(self) -> NDArray:
         """Features of the test rows."""
-        return self._prepared(self.rows.X[self.test])
+        return self._transformed(self.rows.X[self.test])
 
     @property
     def X_new(self) -> NDArray:
-        """Features of the test rows where they are new to the fit; no rows if it sees them."""
+        """Features of the test rows; no rows if the fit is transductive."""
         return self.X_test[:0] if self.transductive else self.X_test
 
     @cached_property
     def _prepare(self) -> Any:
         return clone(self.rows.prepare).fit(self.rows.X[self.train], self.rows.y[self.train])
 
-    def _prepared(self, X: NDArray) -> NDArray:
+    def _transformed(self, X: NDArray) -> NDArray:
         if self.rows.prepare is None:
             return X
         return np.ascontiguousarray(self._prepare.transform(X)) if len(X) else X

@@ -1,4 +1,4 @@
-"""Metrics of a cell: errors of predictions, numbers of the fit, quality of its map, scikit-learn's scorers."""
+"""Metrics of a cell: errors of predictions, attributes of the fit, quality of its map, scikit-learn's scorers."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ PREDICTIONS: dict[str, Callable[[NDArray, NDArray], float]] = {
     "correlation": _correlation,
 }
 
-# Metrics of the fitted estimator; any other number ``name_`` of it, or entry of its history, works as well.
+# Metrics of the fitted estimator; any other numeric attribute ``name_``, or entry of its history, is accepted as well.
 FITTED = ("support_fraction", "support_fraction_min", "n_iter", "objective", "bound", "gap", "fit_seconds")
 
 GREATER_IS_BETTER = frozenset({"accuracy", "r2", "correlation", *MEASURES} - {"knn_error"})
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A fitted estimator with the rows that it is judged on.
+class HeldOutFit:
+    """A fitted estimator with the held-out rows that score it.
 
-    `X`, `y`: rows that its fit did not see (transductive: whose labels it did not see), and their targets; `predicted`:
-    the fit's own predictions of these rows, or None: then ``fitted.predict(X)`` makes them; `seconds`: of the fit.
+    `X`, `y`: rows that were not part of the fit (transductive: whose labels were not), and their targets; `predicted`:
+    the fit's own predictions of these rows; None: ``fitted.predict(X)``; `seconds`: of the fit.
     """
 
     fitted: Any
@@ -55,12 +55,11 @@ class Judged:
     seconds: float
 
 
-def checked_scoring(scoring: Scoring) -> dict[str, Any]:
-    """Return the metrics by name.
+def check_scoring(scoring: Scoring) -> dict[str, Any]:
+    """Return the metrics by name; raise ValueError if there is none, or one is neither a name nor a callable.
 
     `scoring`: names are those of `PREDICTIONS`, `FITTED` and `supdr.quality.summary.MEASURES`, of fitted attributes
-    without their underscore, and of scikit-learn's scorers; a callable takes ``(estimator, X_test, y_test)``. Raises
-    ValueError if it is empty or of another kind.
+    without their underscore, and of scikit-learn's scorers; a callable takes ``(estimator, X_test, y_test)``.
     """
     if isinstance(scoring, str):
         return {scoring: scoring}
@@ -72,54 +71,53 @@ def checked_scoring(scoring: Scoring) -> dict[str, Any]:
     return named
 
 
-def scores_of(judged: Judged, scoring: Mapping[str, Any]) -> dict[str, float]:
-    """Return every metric of one fit.
-
-    Raises ValueError if a metric is unknown to this estimator.
-    """
-    predicted = judged.predicted
-    scores, of_map = {}, _map_measures(judged) if any(metric in MEASURES for metric in scoring.values()) else {}
+def scores_of(scored: HeldOutFit, scoring: Mapping[str, Any]) -> dict[str, float]:
+    """Return every metric of one fit; raise ValueError if the estimator does not have one of them."""
+    predicted = scored.predicted
+    scores, of_map = {}, _map_measures(scored) if any(metric in MEASURES for metric in scoring.values()) else {}
     for name, metric in scoring.items():
         if callable(metric):
-            scores[name] = float(metric(judged.fitted, judged.X, judged.y))
+            scores[name] = float(metric(scored.fitted, scored.X, scored.y))
         elif metric in PREDICTIONS:
-            predicted = judged.fitted.predict(judged.X) if predicted is None else predicted
-            scores[name] = PREDICTIONS[metric](judged.y, predicted)
+            predicted = scored.fitted.predict(scored.X) if predicted is None else predicted
+            scores[name] = PREDICTIONS[metric](scored.y, predicted)
         elif metric in MEASURES:
             scores[name] = _existing(metric, of_map[metric])
         else:
-            scores[name] = _fitted_number(judged, metric)
+            scores[name] = _fitted_number(scored, metric)
     return scores
 
 
-def _map_measures(judged: Judged) -> dict[str, float]:
-    """Return the quality of the map of the held-out rows, by their 10 nearest or fewer than half of them."""
-    labelled = ~missing_values(as_labels(judged.y), None)
-    X, y = judged.X[labelled], judged.y[labelled]
-    return model_quality(judged.fitted, X, y, n_neighbors=usable_neighbors(len(X))).numbers
+def _map_measures(scored: HeldOutFit) -> dict[str, float]:
+    """Return the quality of the map of the held-out rows, by 10 neighbours or fewer than half of the rows."""
+    labelled = ~missing_values(as_labels(scored.y), None)
+    X, y = scored.X[labelled], scored.y[labelled]
+    return model_quality(scored.fitted, X, y, n_neighbors=usable_neighbors(len(X))).numbers
 
 
 def _existing(metric: str, value: float) -> float:
+    """Return the value of a metric; raise ValueError if it is NaN."""
     if math.isnan(value):
         reason = "it needs three classes" if metric == "class_centre_correlation" else "all distances are equal"
         raise ValueError(f"metric {metric!r} has no value for the held-out rows: {reason}")
     return value
 
 
-def _fitted_number(judged: Judged, metric: str) -> float:
+def _fitted_number(scored: HeldOutFit, metric: str) -> float:
+    """Return a metric of the fitted estimator, or of a scikit-learn scorer."""
     if metric == "fit_seconds":
-        return judged.seconds
-    history = getattr(judged.fitted, "history_", {})
+        return scored.seconds
+    history = getattr(scored.fitted, "history_", {})
     if metric in history:
         return float(history[metric][-1])
-    value = getattr(judged.fitted, f"{metric}_", None)
+    value = getattr(scored.fitted, f"{metric}_", None)
     if value is not None and np.ndim(value) == 0:
         return float(value)
     if metric in get_scorer_names():
-        if judged.predicted is not None:
+        if scored.predicted is not None:
             raise ValueError(f"metric {metric!r} is a scorer of new rows: it does not work with transductive=True")
-        return float(get_scorer(metric)(judged.fitted, judged.X, judged.y))
+        return float(get_scorer(metric)(scored.fitted, scored.X, scored.y))
     raise ValueError(
         f"metric {metric!r} is neither one of {', '.join((*PREDICTIONS, *FITTED, *MEASURES))}, "
-        f"nor a scorer of scikit-learn, nor a number that a fitted {type(judged.fitted).__name__} has"
+        f"nor a scorer of scikit-learn, nor a number that a fitted {type(scored.fitted).__name__} has"
     )

@@ -1,4 +1,4 @@
-"""Which rows each repetition fits and which it is judged on."""
+"""Training and test rows of each repetition."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def splits_of(cv: Any, X: NDArray, y: NDArray, seed: int, *, classification: boo
 
     Rows without a label, and classes with too few rows for the folds, are never in a test part.
 
-    `cv`: int: that many shuffled folds, stratified for classification; float in (0, 1): the share that is held out,
-    once; a cross-validator of scikit-learn or ready-made splits: as they are, the same for every seed. `X` (n, m). `y`
-    (n,). `seed`: of the shuffle. Raises ValueError if `cv` is of another kind or there are too few labelled rows.
+    `cv`: int: number of shuffled folds, stratified for classification; float in (0, 1): share of one held-out part; a
+    cross-validator of scikit-learn or (train, test) pairs, the same for every seed. `seed`: of the shuffle. Raises
+    ValueError if `cv` is of another kind or there are too few labelled rows.
     """
     labelled = np.flatnonzero(~missing_values(y, np.nan))
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
@@ -43,10 +43,10 @@ def splits_of(cv: Any, X: NDArray, y: NDArray, seed: int, *, classification: boo
             f"cv must be a number of folds, a share in (0, 1), a cross-validator, or (train, test) pairs; got {cv!r}"
         )
     if not parts:
-        raise ValueError("cv gives no splits")
+        raise ValueError("cv must have at least one split; got none")
     for _, test in parts:
         if not np.isin(test, labelled).all():
-            raise ValueError("cv puts rows without a label into a test part")
+            raise ValueError("cv must have labelled rows only in its test parts; got rows without a label")
     return parts
 
 
@@ -79,7 +79,7 @@ def _plentiful(y: NDArray, labelled: NDArray, least: int) -> NDArray:
 
 
 def _spread(splitter: Any, y: NDArray, rows: NDArray) -> Parts:
-    """Divide `rows`; all others train in every part."""
+    """Divide `rows`; all others are training rows of every part."""
     others = np.setdiff1d(np.arange(len(y)), rows)
     parts = []
     for train, test in splitter.split(np.zeros(len(rows)), uniform_labels(y[rows])):
@@ -87,8 +87,8 @@ def _spread(splitter: Any, y: NDArray, rows: NDArray) -> Parts:
     return parts
 
 
-def hidden(y: NDArray, rows: NDArray) -> NDArray:
-    """Return y with `rows` unlabelled: NaN, or None among objects and texts."""
+def hide_labels(y: NDArray, rows: NDArray) -> NDArray:
+    """Return a copy of y in which `rows` are unlabelled: NaN, or None in an array of objects or text."""
     if y.dtype.kind in "fiub":
         y = y.astype(float)
         y[rows] = np.nan

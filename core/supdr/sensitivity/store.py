@@ -1,4 +1,4 @@
-"""Finished fits in an SQLite file: written at once, read again after a crash, shared by sweeps that overlap."""
+"""Finished fits in an SQLite file, which an interrupted sweep reads again and several sweeps can share."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ APPLICATION = 0x53444C52
 VERSION = 1
 BUSY_SECONDS = 5.0
 
-# Keys of a query: SQLite bounds the variables of a statement.
+# Number of keys per query: SQLite limits the variables of a statement.
 BATCH = 500
 
-# Columns that hold fields of an `Outcome` as they are.
+# Columns that hold fields of an `Outcome` without conversion.
 FIELDS = ("stop", "iterations", "seconds", "shared", "warm", "error")
 
 _TABLE = """
@@ -42,7 +42,7 @@ CREATE TABLE IF NOT EXISTS fits (
 
 
 class StoreError(RuntimeError):
-    """The store cannot be read or written; the message says why and what helps."""
+    """The store cannot be read or written; the message has the reason and a remedy."""
 
 
 class Store:
@@ -51,9 +51,9 @@ class Store:
     Parameters
     ----------
     path : str or Path
-        Created where it does not exist; ``":memory:"`` forgets everything at the end.
+        Created if it does not exist; ``":memory:"``: no file.
     busy_seconds : float
-        How long to wait for another program that is writing.
+        Longest wait for another program that is writing, in seconds.
 
     Raises
     ------
@@ -109,7 +109,7 @@ class Store:
         self._connection.close()
 
     def add(self, estimator: str, rows: Iterable[tuple[str, dict[str, Any], Outcome]]) -> None:
-        """Write finished fits in one transaction; those that are there already stay as they are.
+        """Write finished fits in one transaction; existing ones are not changed.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class Store:
             self._connection.executemany(f"INSERT OR IGNORE INTO fits VALUES ({marks})", values)
 
     def find(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """Return the fits that are stored under these keys: key -> fields of an `Outcome`.
+        """Return the stored fits with these keys: key -> fields of an `Outcome`.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class Store:
         return fits
 
     def forget(self, keys: Iterable[str]) -> None:
-        """Remove fits, so that they are computed again.
+        """Remove fits, so that a sweep computes them again.
 
         Parameters
         ----------

@@ -15,39 +15,39 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_regressor
 
 from supdr.engine.reuse import fingerprint
-from supdr.sensitivity.axes import cells_of, checked_grid, visiting_order
+from supdr.sensitivity.axes import cells_of, check_grid, visiting_order
 from supdr.sensitivity.executors import Crew, crew_of, explain_unsendable, is_death
 from supdr.sensitivity.fitting import Fit, Job
 from supdr.sensitivity.keys import fit_keys
 from supdr.sensitivity.outcome import Cell, Outcome, Result
 from supdr.sensitivity.rows import Rows
-from supdr.sensitivity.scoring import Scoring, checked_scoring
+from supdr.sensitivity.scoring import Scoring, check_scoring
 from supdr.sensitivity.splits import splits_of
 from supdr.sensitivity.store import Store
 
-# Fits are sent in batches that take about this long: what sending costs is a small share of it.
+# Fits are sent in batches of about this duration in seconds, so that the overhead per batch is a small share.
 JOB_SECONDS = 0.15
 
-# A fit that was alone when its worker died, this many times, is recorded as failed.
+# A fit is recorded as failed after this many worker deaths while it was the only running one.
 MOST_ATTEMPTS = 3
 
 
 class SweepError(RuntimeError):
-    """The sweep cannot go on; finished fits are in the store."""
+    """The sweep cannot continue; finished fits are in the store."""
 
 
 @dataclass
 class Progress:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes
     ----------
     total, done : int
-        Fits.
+        Number of all fits and of the finished ones.
     stored : int
-        Those of `done` that came from the store.
+        Number of finished fits that came from the store.
     began : float
-        Of `time.monotonic`.
+        Start time, of `time.monotonic`.
     """
 
     total: int
@@ -57,7 +57,7 @@ class Progress:
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds until the end at the rate so far; None before the first fit."""
+        """Remaining seconds at the present rate; None before the first fit."""
         computed = self.done - self.stored
         if computed < 1:
             return None if self.done < self.total else 0.0
@@ -70,29 +70,29 @@ class Sweep:
     Parameters
     ----------
     estimator : estimator
-        Any of this library's or scikit-learn's; cloned, never fitted itself.
+        An estimator of this library or of scikit-learn; it is cloned, not fitted.
     grid : mapping of str to iterable
         One or two parameters and their values, see `logarithmic` and `linear`; names as for ``set_params``.
     cv : int, float, cross-validator or iterable of (train, test), default=5
         Folds, or the share that is held out.  Rows without a label train in every fold.
     scoring : str, sequence, mapping or callable, default="error"
-        See `supdr.sensitivity.scoring`; of several metrics the first one is the main one.
+        See `supdr.sensitivity.scoring`; the first of several metrics is the default of `Result`.
     seeds : iterable of int, default=(0,)
-        One repetition each: seed of the shuffle and of the estimator's ``random_state``.
+        Seeds of the shuffle and of the estimator's ``random_state``; one repetition per seed.
     transductive : bool, default=False
-        Fit on all rows, labels of the test rows hidden, and judge ``transduction_``; False: the fit does not see the
-        test rows.
+        Fit on all rows, with hidden labels of the test rows, and score ``transduction_``; False: fit on the training
+        rows only.
     warm_along : str or None, default=None
-        Follow this parameter's values as a path on which every fit starts from the end of the one before.  It may end
-        in other local optima than fresh starts: results say ``warm``.
+        Name of a parameter: along its values every fit starts from the last state of the previous one.  It may reach
+        other local optima than fresh starts; the results have ``warm=True``.
     shortcuts : bool, default=True
-        Spare work that cells have in common; the results are the same, up to rounding.
+        Compute results that cells have in common once; the scores are the same, up to rounding.
     prepare : transformer or None, default=None
-        Fitted to the training rows of every fit before it, such as an imputer; its parameters are no part of the grid.
+        Fitted to the training rows before every fit, such as an imputer; its parameters are not part of the grid.
     store : str, Path, Store or None, default=None
-        SQLite file in which every finished fit is at once, and from which a sweep goes on.
+        SQLite file to which every finished fit is written at once, and from which an interrupted sweep resumes.
     retry_failed : bool, default=False
-        Whether fits that failed in an earlier run are tried again.
+        Whether fits that failed in an earlier run are computed again.
 
     Attributes
     ----------
@@ -130,8 +130,8 @@ class Sweep:
     ) -> None:
         name = type(estimator).__name__
         self.estimator = estimator
-        self.grid = checked_grid(grid, estimator.get_params(), name)
-        self.cv, self.scoring = cv, checked_scoring(scoring)
+        self.grid = check_grid(grid, estimator.get_params(), name)
+        self.cv, self.scoring = cv, check_scoring(scoring)
         self.seeds = [int(seed) for seed in seeds]
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
             raise ValueError(f"seeds must be distinct whole numbers, at least one; got {self.seeds}")
@@ -145,12 +145,12 @@ class Sweep:
         self.progress = Progress(0)
 
     def result(self, cells: Iterable[Cell] = ()) -> Result:
-        """Gather cells into a table.
+        """Return cells as a table.
 
         Parameters
         ----------
         cells : iterable of Cell
-            Those of a run, for instance.
+            The cells of a run, for example.
 
         Returns
         -------
@@ -161,9 +161,10 @@ class Sweep:
     def run(
         self, X: ArrayLike, y: ArrayLike, executor: Any = None, *, workers: int | None = None
     ) -> Generator[Cell, None, None]:
-        """Yield every cell as soon as all its fits are finished; those in the store first.
+        """Yield every cell when all its fits are finished, stored cells first.
 
-        To pause, leave the iterator; to cancel, close it.  Finished fits stay in the store.
+        The sweep pauses while the caller does not advance the iterator, and ends when the iterator is closed.  Finished
+        fits stay in the store.
 
         Parameters
         ----------
@@ -174,7 +175,7 @@ class Sweep:
         executor : Executor, distributed.Client or str, optional
             See `supdr.sensitivity.crew_of`; default: loky's processes.
         workers : int, optional
-            Number of them.
+            Number of workers, see `supdr.sensitivity.crew_of`.
 
         Yields
         ------
@@ -197,7 +198,7 @@ class Sweep:
 
 
 class _Run:
-    """One pass over a sweep's fits."""
+    """One run of a sweep: its pending fits, running jobs and outcomes."""
 
     def __init__(self, sweep: Sweep, X: NDArray, y: NDArray) -> None:
         self.sweep = sweep
@@ -232,7 +233,7 @@ class _Run:
         return Store(":memory:" if store is None else store)
 
     def recall(self, store: Store) -> Iterator[Cell]:
-        """Yield the cells that are in the store, and queue the rest."""
+        """Yield the cells that are complete in the store, and queue the other fits."""
         fits = store.find(self._keys.values())
         if self.sweep.retry_failed:
             failed = {key for key, fields in fits.items() if fields["error"]}
@@ -252,7 +253,7 @@ class _Run:
         yield from (replace(cell, stored=True) for cell in complete)
 
     def _note(self, outcomes: Iterable[Outcome]) -> Iterator[Cell]:
-        """Yield the cells that these outcomes complete."""
+        """Record outcomes, and yield the cells that they complete."""
         for outcome in outcomes:
             of_cell = self.outcomes[outcome.cell]
             if (outcome.seed, outcome.fold) in of_cell:
@@ -266,12 +267,12 @@ class _Run:
     # --- computing ----------------------------------------------------------------------------------------------------
 
     def work(self, crew: Crew, store: Store) -> Iterator[Cell]:
-        """Yield cells as they finish; every outcome is in the store before its cell is yielded."""
+        """Yield cells when they are finished; the outcomes of a cell are stored before it is yielded."""
         running: dict[Future, tuple[Fit, ...]] = {}
         self.sweep.progress.began = time.monotonic()
         try:
             while self.pending or self.suspects or running:
-                self._hand_out(crew, running)
+                self._submit_jobs(crew, running)
                 outcomes = self._collect(crew, running)
                 self._write(store, outcomes)
                 yield from self._note(outcomes)
@@ -283,8 +284,8 @@ class _Run:
                 store, [outcome for future in done if future.exception() is None for outcome in future.result()]
             )
 
-    def _hand_out(self, crew: Crew, running: dict[Future, tuple[Fit, ...]]) -> None:
-        """Keep the workers busy; fits that may have killed a worker run alone."""
+    def _submit_jobs(self, crew: Crew, running: dict[Future, tuple[Fit, ...]]) -> None:
+        """Submit enough jobs for all workers; a fit that may have killed a worker is submitted alone."""
         if self.suspects:
             if not running:
                 fits = self.suspects.popleft()
@@ -295,7 +296,7 @@ class _Run:
             running[crew.submit(self._job(fits))] = fits
 
     def _next_fits(self, crew: Crew) -> tuple[Fit, ...]:
-        """Return a batch: about `JOB_SECONDS` of work, less near the end so that all workers finish together."""
+        """Return a batch of about `JOB_SECONDS` of work, less near the end so that all workers finish together."""
         fits = self.pending.popleft()
         if self.sweep.warm_along is not None or not self._seconds:
             return fits
@@ -309,7 +310,7 @@ class _Run:
         return Job(sweep.estimator, fits, sweep.scoring, sweep.transductive, warm, sweep.shortcuts)
 
     def _collect(self, crew: Crew, running: dict[Future, tuple[Fit, ...]]) -> list[Outcome]:
-        """Wait for jobs, remove them from `running` and return their outcomes; queue again what died with a worker."""
+        """Wait for jobs, remove them from `running` and return their outcomes; queue lost fits again."""
         alone = len(running) == 1
         finished, _ = wait(running, return_when=FIRST_COMPLETED)
         broken = _breakdown(finished)
@@ -319,7 +320,7 @@ class _Run:
         lost = False
         for future in list(finished):
             fits = running.pop(future)
-            if future.cancelled():  # the last worker of a cluster that had the rows has died
+            if future.cancelled():  # the cluster has lost the rows with its last worker
                 self.pending.appendleft(fits)
                 lost = lost or future not in self._earlier
                 continue
@@ -333,22 +334,24 @@ class _Run:
             else:
                 raise SweepError(explain_unsendable(error)) from error
         if lost:
-            self._bring_rows_again(crew, running)
+            self._send_rows_again(crew, running)
         if broken is not None and not crew.renew():
             raise SweepError(
-                f"the executor lost its workers ({broken}); finished cells are in the store: run again to go on"
+                f"the executor lost its workers ({broken}); finished cells are in the store: run again to resume"
             ) from broken
         return outcomes
 
-    def _bring_rows_again(self, crew: Crew, running: Iterable[Future]) -> None:
+    def _send_rows_again(self, crew: Crew, running: Iterable[Future]) -> None:
         self._losses += 1
         if self._losses > MOST_ATTEMPTS:
-            raise SweepError("the cluster loses its rows again and again; finished cells are in the store")
+            raise SweepError(
+                f"the cluster has lost its rows {self._losses} times in a row; finished cells are in the store"
+            )
         crew.take(self.rows)
-        self._earlier = set(running)  # these were handed out with the rows from before
+        self._earlier = set(running)  # these were submitted with the lost rows
 
     def _requeue(self, fits: tuple[Fit, ...], alone: bool) -> list[Outcome]:
-        """Queue the fits of a job whose worker died, one by one; return failures if the job alone killed several."""
+        """Queue the fits of a job whose worker died one by one; return failures after `MOST_ATTEMPTS` deaths alone."""
         if self.sweep.warm_along is None and len(fits) > 1:
             self.suspects.extend((fit,) for fit in fits)
             return []
@@ -360,7 +363,7 @@ class _Run:
         return [Outcome(fit.cell, fit.seed, fit.fold, error=message) for fit in fits]
 
     def _measure(self, outcomes: list[Outcome]) -> None:
-        """Update the mean seconds of a fit, recent ones weighing more."""
+        """Update the moving average of the seconds of a fit."""
         mean = sum(outcome.seconds for outcome in outcomes) / max(len(outcomes), 1)
         self._seconds = mean if not self._seconds else 0.7 * self._seconds + 0.3 * mean
 
@@ -394,13 +397,13 @@ def _check_path(estimator: Any, grid: Mapping[str, Any], name: str) -> None:
     if name not in grid:
         raise ValueError(f"warm_along must be a parameter of the grid ({', '.join(grid)}); got {name!r}")
     if not hasattr(estimator, "restart_parameters"):
-        raise ValueError(f"warm_along: {type(estimator).__name__} cannot go on from an earlier run")
+        raise ValueError(f"warm_along: {type(estimator).__name__} cannot resume an earlier run")
     if name in estimator.restart_parameters:
         raise ValueError(f"warm_along: {name} of {type(estimator).__name__} cannot change within a run")
 
 
 def _paths(sweep: Sweep) -> list[list[int]]:
-    """Return the cells in the order of visits, each alone or, on warm paths, with those that follow it."""
+    """Return the cells in the order of visits, each as a path of its own or, with `warm_along`, in whole paths."""
     if sweep.warm_along is None:
         return [[number] for number in visiting_order(sweep.grid)]
     numbers = np.arange(len(sweep.cells)).reshape([len(values) for values in sweep.grid.values()])

@@ -6,26 +6,37 @@ link therefore opens as a comparison of one column.  ``add=`` holds the link of 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from supdr_viz.experiment.codec import Reader, arguments_entries, link_entries, link_query, table_entries
+from supdr_viz.experiment.codec import (
+    Entry,
+    arguments_entries,
+    json_entries,
+    json_text,
+    link_entries,
+    link_query,
+    toml_entries,
+    without_problems,
+)
 from supdr_viz.experiment.methods import MENU, METHOD_FORMS
+from supdr_viz.experiment.reader import Reader
 from supdr_viz.experiment.settings import (
     Settings,
-    from_document,
+    document_entries,
     from_json,
-    method_entries,
+    method_table,
     read_settings,
     settings_document,
-    settings_entries,
+    settings_table,
 )
 from supdr_viz.pages.compare.lockstep import MEASURE
 
-# Names of the columns; their number is the largest.
+# Names of the columns; there are at most as many.
 LETTERS = "ABCD"
+# Prefixes of the columns after the first in links.
+PREFIXES = LETTERS[1:].lower()
 
 MAX_COLUMNS = len(LETTERS)
 MAX_QUERY = 30_000
@@ -78,10 +89,10 @@ def with_method(settings: Settings, method: str, options: Mapping[str, Any]) -> 
 def differences(settings: Settings) -> str:
     """Write what differs from the library's defaults: "Margin weight C 10, Degree p 3"."""
     changed = [spec for spec in METHOD_FORMS[settings.method] if settings.method_options[spec.name] != spec.default]
-    return ", ".join(f"{spec.title} {_said(spec, settings.method_options[spec.name])}" for spec in changed)
+    return ", ".join(f"{spec.title} {_value_text(spec, settings.method_options[spec.name])}" for spec in changed)
 
 
-def _said(spec: Any, value: Any) -> str:
+def _value_text(spec: Any, value: Any) -> str:
     if spec.kind == "choice":
         return dict(spec.choices).get(value, str(value))
     return ("on" if value else "off") if spec.kind == "bool" else spec.shown(value)
@@ -95,12 +106,11 @@ def comparison_query(comparison: Comparison) -> str:
 
     Returns without the question mark; always in the same order.
     """
-    entries = [*settings_entries(comparison.columns[0])]
-    for letter, column in zip(LETTERS[1:].lower(), comparison.columns[1:]):
-        entries += method_entries(letter, column)
-    if comparison.measure != MEASURE.default:
-        entries.append((MEASURE.name, comparison.measure))
-    return link_query(entries)
+    table = settings_table(comparison.columns[0])
+    for prefix, column in zip(PREFIXES, comparison.columns[1:]):
+        table |= method_table(prefix, column)
+    measure = Entry(comparison.measure, comparison.measure, comparison.measure == MEASURE.default)
+    return link_query({**table, MEASURE.name: measure})
 
 
 def parse_comparison(arguments: Mapping[str, list[bytes]]) -> tuple[Comparison, list[str]]:
@@ -117,22 +127,25 @@ def comparison_table(table: Mapping[str, Any]) -> Comparison:
 
     Raises ValueError if a value cannot be taken as it is; the message has a sentence for each.
     """
-    first, *others = table["columns"]
-    shared = {name: value for name, value in table.items() if name != "columns"}
-    entries = table_entries({**shared, "method": first})
-    for letter, column in zip(LETTERS[1:].lower(), others):
-        entries |= {letter if name == "name" else f"{letter}.{name}": value for name, value in column.items()}
-    comparison, problems = _read(Reader(entries))
-    if problems:
-        raise ValueError(" ".join(problems))
-    return comparison
+    columns = [toml_entries({"method": column}) for column in table["columns"]]
+    shared = toml_entries({name: value for name, value in table.items() if name != "columns"})
+    return without_problems(_read(Reader({**shared, **_prefixed(columns)})))
+
+
+def _prefixed(columns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return columns' tables as one: all of the first, and the methods of the others by their prefixes."""
+    entries = dict(columns[0])
+    for prefix, column in zip(PREFIXES, columns[1:]):
+        method = {name: value for name, value in column.items() if name.partition(".")[0] == "method"}
+        entries |= {name.replace("method", prefix, 1): value for name, value in method.items()}
+    return entries
 
 
 def _read(reader: Reader) -> tuple[Comparison, list[str]]:
     """Read a table of a comparison's entries."""
-    addition = reader.take("add", "")[:MAX_QUERY]
+    addition = str(reader.take("add", ""))[:MAX_QUERY]
     measure = reader.option(MEASURE)
-    others = [_column(reader, letter) for letter in LETTERS[1:].lower()]
+    others = [_column(reader, prefix) for prefix in PREFIXES]
     problems = reader.problems
     columns: list[Settings] = []
     if reader.entries or any(others) or not addition:
@@ -174,7 +187,7 @@ def _column(reader: Reader, letter: str) -> dict[str, Any]:
 def comparison_json(comparison: Comparison) -> str:
     """Write a comparison as a JSON document, every option included."""
     columns = [settings_document(column) for column in comparison.columns]
-    return json.dumps({"supdr comparison": 1, MEASURE.name: comparison.measure, "columns": columns}, indent=1)
+    return json_text({"supdr comparison": 1, MEASURE.name: comparison.measure, "columns": columns})
 
 
 def comparison_from_json(text: str | bytes) -> tuple[Comparison, list[str]]:
@@ -183,8 +196,8 @@ def comparison_from_json(text: str | bytes) -> tuple[Comparison, list[str]]:
     `text`: a JSON document. Returns `comparison`; `problems`.
     """
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
+        document = json_entries(text)
+    except ValueError:
         document = None
     if not isinstance(document, dict) or "supdr comparison" not in document:
         settings, problems = from_json(text)
@@ -192,12 +205,15 @@ def comparison_from_json(text: str | bytes) -> tuple[Comparison, list[str]]:
     saved = document.get("columns")
     if not isinstance(saved, list) or not saved:
         return Comparison(), ["This file of a comparison holds no columns."]
-    reader = Reader({name: value for name, value in document.items() if name == MEASURE.name})
-    columns = []
-    for letter, each in zip(LETTERS, saved):
-        settings, wrong = from_document(each)
-        columns.append(settings)
-        reader.problems += [f"Column {letter}: {sentence}" for sentence in wrong]
+    columns: list[dict[str, Any]] = []
+    problems = []
+    for letter, column in zip(LETTERS, saved):
+        try:
+            columns.append(document_entries(column))
+        except ValueError as error:
+            columns.append({"method": Settings.method})
+            problems.append(f"Column {letter}: {error}")
     if len(saved) > MAX_COLUMNS:
-        reader.say(f"The file holds {len(saved)} columns; the first {MAX_COLUMNS} are kept.")
-    return Comparison(tuple(columns), reader.option(MEASURE)), reader.problems
+        problems.append(f"The file holds {len(saved)} columns; the first {MAX_COLUMNS} are kept.")
+    measure = {MEASURE.name: document[MEASURE.name]} if MEASURE.name in document else {}
+    return _read(Reader({**_prefixed(columns), **measure}, problems=problems))

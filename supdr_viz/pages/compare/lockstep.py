@@ -1,8 +1,8 @@
-"""Several runs side by side: whoever is behind goes next.
+"""Several runs side by side: the one that is behind steps next.
 
 The clock of a run counts its iterations or its seconds of computing.  A run may step only while no other run that is
-going is behind it, so that all stand at the same iteration, or have had the same time, whenever one looks.  A method
-without iterations has no clock: nobody waits for its one fit, which may take half a minute.
+going is behind it, so that all stand at the same iteration, or have had the same time, at any moment.  A method
+without iterations has no clock: other runs do not wait for its one fit, which may take half a minute.
 """
 
 from __future__ import annotations

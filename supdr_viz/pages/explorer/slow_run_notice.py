@@ -37,7 +37,7 @@ class SlowRunNotice:
     ) -> None:
         self._session, self._notice, self._on_fewer, self._clock = session, notice, on_fewer, clock
         self._document: Any = None
-        self._looking = self._said = False
+        self._looking = self._is_shown = False
         self._seen: Snapshot | None = None
         self._since = 0.0
 
@@ -49,7 +49,7 @@ class SlowRunNotice:
 
     def begin(self) -> None:
         """Look after what begins now: a preparation, or steps."""
-        self._said = False
+        self._is_shown = False
         self._wait()
 
     def _wait(self) -> None:
@@ -75,9 +75,9 @@ class SlowRunNotice:
         slow = not came or self._seconds_a_step() > LOOK_AFTER / 2
         if slow:
             self._say(waited)
-        elif self._said:
+        elif self._is_shown:
             self._notice.hide()
-        self._said = slow
+        self._is_shown = slow
         if came and (slow or player.iteration == 0):  # a first picture says nothing of the steps
             self._wait()
         elif slow:

@@ -45,7 +45,7 @@ class StatusReporter:
         self._status_at = self._range_at = 0.0
         self._phase: Phase | None = None
         self._progress = ""
-        self._told: tuple[Snapshot | None, bool] = (None, False)
+        self._announced: tuple[Snapshot | None, bool] = (None, False)
 
     def hasten(self) -> None:
         """Let the next frame's numbers not wait for their turn."""
@@ -63,7 +63,7 @@ class StatusReporter:
         self._status_at = now
         names = {name: f"{name}_error" for name in ("train", "unlabelled", "test")} | {"as new": "as_new"}
         numbers = {names.get(key, key): value for key, value in frame.numbers.items()}
-        self._transport.bar.show_numbers(frame.iteration, numbers, seed=settings.seed, task=scene.task)
+        self._transport.bar.show_numbers(frame.iteration, numbers, task=scene.task)
         viewing = self._transport.viewing and not frame.live
         outgrown = frame.last_iteration >= RANGE_GROWTH * self._transport.bar.scrubber.end
         if viewing or not running or outgrown or now - self._range_at >= RANGE_INTERVAL:
@@ -92,7 +92,7 @@ class StatusReporter:
             self._transport.bar.show_progress(status.progress)
         if status.phase is not self._phase or status.message:
             self._show_phase(status)
-        elif status.phase in AT_REST and not self._transport.viewing and self._standing() != self._told:
+        elif status.phase in AT_REST and not self._transport.viewing and self._standing() != self._announced:
             self._tell(status)
         self._progress = status.progress
 
@@ -119,7 +119,7 @@ class StatusReporter:
 
     def _tell(self, status: Status) -> None:
         """Say how the run stands: when its state changes, after single steps, and when errors come after these."""
-        self._told = self._standing()
+        self._announced = self._standing()
         self._bridge.announce(summary(self._session, status))
 
     def _standing(self) -> tuple[Snapshot | None, bool]:

@@ -35,7 +35,7 @@ class Teaching:
         self._session, self._controls, self._board, self._say = session, controls, board, say
         self._before: list[tuple[Label, ...]] = []
         self._now: tuple[Label, ...] = ()
-        self._asked: set[int] = set()
+        self._offered: set[int] = set()
         self.bar = TeachingBar(self.label, self.next_doubtful, self.undo, self.done)
         self._counted = ""
         board.points.selection.on_change(self._selected)
@@ -49,7 +49,7 @@ class Teaching:
             return
         taught = self._controls.settings.taught
         if taught != self._now:  # by a link, a file or other data: there is nothing of ours to undo
-            self._now, self._before, self._asked = taught, [], set()
+            self._now, self._before, self._offered = taught, [], set()
         train = self._rows()
         labels: list[str] = []
         if not selected:
@@ -63,11 +63,11 @@ class Teaching:
         else:
             tests = len(selected) - len(train)
             words = (
-                f"Label {_count(len(train), 'training row')}"
+                f"Relabel {_count(len(train), 'training row')} as …"
                 if len(train) > 1
-                else f"Label {self._told(train[0]).lower()}"
+                else f"Label {self._label_text(train[0]).lower()}"
             )
-            words += f" ({_count(tests, 'test row')} left alone):" if tests else ":"
+            words += f" ({_count(tests, 'test row')} stay as they are)" if tests else ""
             labels = self._labels()
         self.bar.show(f"{self._counted} {words}".strip(), labels, undo=bool(self._before))
 
@@ -116,19 +116,19 @@ class Teaching:
         if fitted is None or split is None or scene is None or scene.task == "regression":
             return
         places, likely = least_certain_rows(fitted, split, scene.drawn)
-        fresh = np.array([place not in self._asked for place in places])
+        fresh = np.array([place not in self._offered for place in places])
         if not fresh.any():
-            self._asked, fresh = set(), np.ones(len(places), dtype=bool)
+            self._offered, fresh = set(), np.ones(len(places), dtype=bool)
         place, (first, second) = int(places[fresh][0]), likely[fresh][0]
-        self._asked.add(place)
+        self._offered.add(place)
         self._board.points.selection.indices = [place]
         names = scene.class_names
         self.bar.show(
-            f"{self._told(place)}: {names[first]} or {names[second]}?", self._labels(), undo=bool(self._before)
+            f"{self._label_text(place)}: {names[first]} or {names[second]}?", self._labels(), undo=bool(self._before)
         )
 
     def _become(self, taught: tuple[Label, ...]) -> None:
-        self._now, self._asked = taught, set()
+        self._now, self._offered = taught, set()
         self._controls.apply(replace(self._controls.settings, taught=taught))
         self._session.player.run()
         self.refresh()
@@ -145,7 +145,7 @@ class Teaching:
         fresh = new_names(dataset, more + 1)[-1:] if more < MAX_NEW_CLASSES else []
         return [*map(str, dataset.target_names), *fresh, "no label"]
 
-    def _told(self, place: int) -> str:
+    def _label_text(self, place: int) -> str:
         assert self._session.scene is not None
         return f"Row {int(self._session.scene.row[place])}"
 

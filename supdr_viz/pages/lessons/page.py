@@ -8,7 +8,7 @@ from typing import Any
 
 from supdr.engine.parameters import quoted
 from supdr_viz.experiment.settings import Settings, to_query
-from supdr_viz.export.progress import Told
+from supdr_viz.export.progress import Progress
 from supdr_viz.lessons import LESSONS, Lesson, Step, address
 from supdr_viz.lessons.document import lesson_html
 from supdr_viz.pages import begin, link, page_arguments
@@ -82,9 +82,9 @@ class Lessons:
 
     # --- what the explorer asks --------------------------------------------------------------------------------------
 
-    def _lesson_work(self) -> Callable[[Told], bytes]:
+    def _lesson_work(self) -> Callable[[Progress], bytes]:
         lesson = self.lesson
-        return lambda told: lesson_html(lesson, told=told).encode()
+        return lambda progress: lesson_html(lesson, progress=progress).encode()
 
     def _is_own(self) -> bool:
         return LESSONS.get(self.lesson.name) is not self.lesson

@@ -15,7 +15,7 @@ from supdr_viz.data.quotas import most
 
 LOG = logging.getLogger(__name__)
 
-# Seconds to wait for a file that another program writes to: a page is built, and everybody waits for it.
+# Seconds to wait for a file that another program writes to: a page is built meanwhile, and all visitors wait.
 SOON = 0.3
 
 # One sweep of this process computes at a time: the processors are shared by all sessions.
@@ -60,7 +60,7 @@ def store_path() -> tuple[str, str]:
 class SweepRunner:
     """Runs one sweep at a time for one page, which looks now and then how far it is.
 
-    `owner`: whose it is; empty: nobody knows. `cells`: finished ones; the dictionary only grows while a sweep runs.
+    `owner`: whose it is; empty: unknown. `cells`: finished ones; the dictionary only grows while a sweep runs.
     `message`: why it failed.
     """
 

@@ -11,14 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from supdr.datasets.limits import listed
 from supdr.engine.parameters import Parameter, choices, count, quoted, to_number
 from supdr.quality.summary import MEASURES
 from supdr.sensitivity import Sweep, linear, logarithmic
 from supdr.sensitivity.scoring import PREDICTIONS
 from supdr_viz.experiment.build import build_estimator, check_columns, has_gaps, imputer
-from supdr_viz.experiment.codec import Reader, arguments_entries, link_query
+from supdr_viz.experiment.codec import Entry, arguments_entries, form_table, link_query
 from supdr_viz.experiment.methods import MENU
-from supdr_viz.experiment.settings import Settings, option_entries, read_settings, settings_entries
+from supdr_viz.experiment.reader import Reader
+from supdr_viz.experiment.settings import Settings, read_settings, settings_table
 
 SPACINGS = {"log": "logarithmic", "linear": "linear", "list": "listed values"}
 MOST_VALUES = 60
@@ -54,21 +56,29 @@ PROTOCOL_FORM = (
         choices=choices(*((name, text) for name, text in METRICS.items())),
         default="error",
     ),
-    replace(count("folds", "Folds", 1, 20, "Of the cross-validation; 1: the test share is held out, once."), default=5),
-    replace(count("repeats", "Repetitions", 1, 20, "Each with a seed of its own for split and method."), default=1),
+    replace(
+        count("folds", "Folds", 1, 20, "Number of cross-validation folds. With 1, the test share is held out once."),
+        default=5,
+    ),
+    replace(
+        count(
+            "repeats", "Repetitions", 1, 20, "Number of times the cross-validation is repeated, each with another seed."
+        ),
+        default=1,
+    ),
     Parameter(
         "transductive",
-        "Test rows take part, unlabelled",
+        "Include test rows without their labels",
         "bool",
         default=False,
-        help="As the papers on NSDR and SNF test: the fit sees the test rows without their labels.",
+        help="The fit sees the test rows without their labels, as in the papers on NSDR and SNF.",
     ),
     Parameter(
         "warm",
         "Warm starts",
         "bool",
         default=False,
-        help="Along the first parameter every fit starts from the end of the one before; it may end elsewhere.",
+        help="Each fit along the first parameter starts from the previous solution. It may end in another optimum.",
     ),
 )
 
@@ -164,12 +174,11 @@ def build_sweep(settings: SweepSettings, dataset: Any, store: Any = None) -> tup
     X, y = dataset.to_xy()
     if base.label_share < 1:
         y = dataset.hide_labels(base.label_share, random_state=base.seed).y
-    metrics = dict.fromkeys([settings.metric, *_extras(dataset.task)])
     sweep = Sweep(
         estimator,
         settings.grid,
         cv=settings.folds if settings.folds > 1 else float(base.test_share),
-        scoring=list(metrics),
+        scoring=metrics_of(settings, dataset.task),
         seeds=range(base.seed, base.seed + settings.repeats),
         transductive=settings.transductive,
         warm_along=settings.axes[0].name if settings.warm else None,
@@ -179,8 +188,9 @@ def build_sweep(settings: SweepSettings, dataset: Any, store: Any = None) -> tup
     return sweep, X, y
 
 
-def _extras(task: str) -> tuple[str, ...]:
-    return ("error" if task == "classification" else "mse", "fit_seconds")
+def metrics_of(settings: SweepSettings, task: str) -> list[str]:
+    """Return what is measured of every fit, the metric of the sweep first."""
+    return list(dict.fromkeys([settings.metric, "error" if task == "classification" else "mse", "fit_seconds"]))
 
 
 # --- links ------------------------------------------------------------------------------------------------------------
@@ -188,11 +198,9 @@ def _extras(task: str) -> tuple[str, ...]:
 
 def sweep_query(settings: SweepSettings) -> str:
     """Write settings as the query of a link."""
-    default = SweepSettings()
     protocol = {spec.name: getattr(settings, spec.name) for spec in PROTOCOL_FORM}
-    usual = [replace(spec, default=getattr(default, spec.name)) for spec in PROTOCOL_FORM]
-    axes = [(f"sweep.{key}", axis.text()) for key, axis in zip("xy", settings.axes)]
-    return link_query([*settings_entries(settings.base), *axes, *option_entries("sweep", usual, protocol)])
+    axes = {f"sweep.{key}": Entry(axis, axis.text()) for key, axis in zip("xy", settings.axes)}
+    return link_query({**settings_table(settings.base), **axes, **form_table("sweep.", PROTOCOL_FORM, protocol)})
 
 
 def parse_sweep_query(arguments: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]:
@@ -214,35 +222,36 @@ def parse_sweep(entries: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]:
     settings = read_settings(base)
     axes = []
     for key in "xy":
-        if text := reader.take(key, ""):
+        if text := str(reader.take(key, "")):
             axis, problem = _parse_axis(text, settings.method)
             reader.say(problem)
             axes += [axis] if axis is not None else []
-    return finished_settings(settings, axes, reader), reader.problems
-
-
-def finished_settings(base: Settings, axes: list[Axis], reader: Reader) -> SweepSettings:
-    """Return settings with the protocol that is still with the reader, which has all problems."""
-    default = SweepSettings()
-    protocol = {spec.name: getattr(default, spec.name) for spec in PROTOCOL_FORM} | reader.options(PROTOCOL_FORM)
     if len(axes) == 2 and axes[0].name == axes[1].name:
         reader.say(f"Both axes are {axes[0].name}; the second one is left out.")
         axes = axes[:1]
     if not axes:
-        axes = [default_axis(base.method, name) for name in usual_axes(base.method)]
-    return SweepSettings(base, tuple(axes), **protocol)
+        axes = [default_axis(settings.method, name) for name in usual_axes(settings.method)]
+    return SweepSettings(settings, tuple(axes), **reader.options(PROTOCOL_FORM)), reader.problems
 
 
 def _parse_axis(text: str, method: str) -> tuple[Axis | None, str]:
+    """Read ``name:spacing:low:high:count`` or ``name:list:values``; what is empty or missing is the parameter's own."""
     name, _, rest = text.partition(":")
     spacing, _, rest = rest.partition(":")
-    if name not in {spec.name for spec in sweepable(method)} or spacing not in SPACINGS:
-        return None, f"The axis {quoted(text)} is not a parameter of {MENU[method].label} with a range."
+    offered = [spec.name for spec in sweepable(method)]
+    if name not in offered:
+        label = MENU[method].label
+        return None, f"{label} has no parameter {quoted(name)} to sweep; it has {listed(offered, most=20)}."
+    usual = default_axis(method, name)
+    spacing = spacing or usual.spacing
+    if spacing not in SPACINGS:
+        return None, f"{name}: spacing must be one of {', '.join(SPACINGS)}; got {quoted(spacing)}."
     if spacing == "list":
         values, problem = parse_values(method, name, rest)
-        return (None, problem) if problem else (Axis(name, "list", listed=tuple(values)), "")
-    numbers = [to_number(part) for part in rest.split(":")]
-    if len(numbers) != 3 or any(number is None for number in numbers):
+        return (None, problem) if problem else checked_axis(Axis(name, "list", listed=tuple(values)))
+    texts = rest.split(":") if rest else [""] * 3
+    numbers = [to_number(part or own) for part, own in zip(texts, (usual.low, usual.high, usual.count))]
+    if len(texts) != 3 or any(number is None for number in numbers):
         return None, f"The axis {quoted(text)} needs a lower end, an upper end and a number of values."
     low, high, size = (float(number) for number in numbers if number is not None)
     return checked_axis(Axis(name, spacing, low, high, round(size)))

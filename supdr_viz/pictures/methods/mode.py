@@ -25,7 +25,7 @@ class Mode:
     needs: what `build` takes beside the usual: the rows themselves (`Split`), the latest predictions of all rows
         (`Surface` or None; it may trail the frames), the losses so far (`Curves`), the iterations at which
         hyper-parameters changed (tuple of int), what an experiment has measured so far (`FewLabelErrors`), where the
-        rows stand on the latent plane, the `Yardstick` that says which rows are near.
+        rows stand on the latent plane, the `InputRows` that says which rows are near.
     """
 
     name: str

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
 from supdr.quality.distances import rank_correlation
-from supdr_viz.pictures.map_quality import Yardstick
+from supdr_viz.pictures.map_quality import InputRows
 from supdr_viz.pictures.methods.mode import Mode
 from supdr_viz.pictures.picture import Key, Number, Picture, Stroke
 from supdr_viz.pictures.surface import LatentPlane
@@ -35,7 +35,7 @@ def shepard(
     previous: Picture | None,
     *,
     places: NDArray,
-    yardstick: Yardstick,
+    input_rows: InputRows,
 ) -> Picture:
     """Draw how many pairs have which two distances: those of one class, and those of different ones.
 
@@ -44,7 +44,7 @@ def shepard(
     `fitted`: not used; `plane`: not used; `snapshot`: not used; `previous`: not used; `places` (n, 2): where the rows
     stand on the plane.
     """
-    (first, second), apart = yardstick.pairs, yardstick.apart
+    (first, second), apart = input_rows.pairs, input_rows.apart
     away = np.linalg.norm(places[first] - places[second], axis=1)
     across, up = _in_medians(apart), _in_medians(away)
     same = scene.code[first] == scene.code[second]
@@ -74,7 +74,7 @@ SHEPARD = Mode(
     "Distances",
     "drawn against true",
     shepard,
-    needs=("places", "yardstick"),
+    needs=("places", "input_rows"),
 )
 
 

@@ -44,7 +44,7 @@ class Hub(JSComponent):
         super().__init__(board=name, group=group or name, ticket=StageSocket.ticket(self), width=0, height=0, margin=0)
         self.stage = stage
         self._document = pn.state.curdoc
-        self.on_msg(self._said)
+        self.on_msg(self._received)
 
     def square(self, name: str) -> Slot:
         """Make the place of one of the stage's squares, "input", "latent" or "method"."""
@@ -85,7 +85,7 @@ class Hub(JSComponent):
         else:
             self._locked(hear)
 
-    def _said(self, event: Any) -> None:
+    def _received(self, event: Any) -> None:
         """Take what the browser says where there is no socket."""
         message = event.data if isinstance(event.data, dict) else {}
         if message.get("kind") == "hello":

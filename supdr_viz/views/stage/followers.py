@@ -1,7 +1,7 @@
-"""Those who follow a stage: they see what it shows, and can change nothing.
+"""Followers of a stage: browsers that see what it shows, and can change nothing.
 
-What is new is packed once for all.  One frame is in flight to each follower: who is slow is told later, all that was
-missed in one piece, and keeps nobody waiting.
+What is new is packed once for all.  One frame is in flight to each follower: a slow one gets all that
+it missed in one message, later, and does not delay the others.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from supdr_viz.views.stage.wire import Tree, encode, merge
 # Code with which sockets are closed once there is nothing to follow any more.
 ENDED = 4410
 
-# Of one stage; whoever comes later is told that it is full.
+# Of one stage; later ones are told that it is full.
 MOST_FOLLOWERS = 400
 
 FULL = 4429
 
 
 class Followers:
-    """The followers of one stage; whoever has the ticket joins.
+    """The followers of one stage; a browser with the ticket joins.
 
-    `on_count`: called when somebody has come or gone. `ticket`: empty where the server offers no socket: then there is
-    nobody.
+    `on_count`: called when a follower has come or gone. `ticket`: empty where the server offers no socket: then there
+    are no followers.
     """
 
     def __init__(self, stage: Stage, on_count: Callable[[], Any]) -> None:
@@ -34,16 +34,16 @@ class Followers:
         self._followers: dict[Connection, _Follower] = {}
         self._whole: tuple[Tree, bytes] | None = None
         self.ticket = StageSocket.ticket(self)
-        stage.watch(self._told)
+        stage.watch(self._send)
 
     def __len__(self) -> int:
         """Return how many follow."""
         return len(self._followers)
 
     def end(self) -> None:
-        """Let everybody go; nobody can join any more."""
+        """Close all sockets; no browser can join any more."""
         StageSocket.void(self.ticket)
-        self._stage.unwatch(self._told)
+        self._stage.unwatch(self._send)
         followers, self._followers = self._followers, {}
         for browser in followers:
             browser.close(ENDED, "ended")
@@ -68,12 +68,12 @@ class Followers:
         if self._followers.pop(browser, None) is not None:
             self._on_count()
 
-    def _told(self, patch: Tree, message: bytes) -> None:
+    def _send(self, patch: Tree, message: bytes) -> None:
         for follower in self._followers.values():
             follower.tell(patch, message)
 
     def _everything(self) -> bytes:
-        """Return all that the stage shows, packed once for all who come at the same moment."""
+        """Return all that the stage shows, packed once for all that join at the same moment."""
         tree = self._stage.tree
         if self._whole is None or self._whole[0] is not tree:
             self._whole = tree, encode({"all": True, **tree})

@@ -1,6 +1,6 @@
 """The stage's own websocket: what it is told travels as it is, beside the messages of the page.
 
-A page knows the ticket of its stage; whoever has no ticket gets nothing.  Where the server does not offer the address
+A page knows the ticket of its stage; a browser without one gets nothing.  Where the server does not offer the address
 (a notebook, several processes of `panel serve`), stages talk through the messages of the page.
 """
 
@@ -36,7 +36,7 @@ MOST_WAITING = 8
 # Code with which a socket is closed that takes nothing, whatever its browser says. It may come again.
 TOO_SLOW = 4408
 
-# Code with which a socket is closed whose ticket nobody knows: its page is gone.
+# Code with which a socket is closed whose ticket is unknown: its page is gone.
 UNKNOWN_TICKET = 4404
 
 
@@ -102,7 +102,7 @@ class StageSocket(WebSocketHandler):
 
     @classmethod
     def void(cls, ticket: str) -> None:
-        """Let nobody in with a ticket any more."""
+        """Refuse a ticket from now on."""
         cls._owners.pop(ticket, None)
 
     @property
@@ -128,7 +128,7 @@ class StageSocket(WebSocketHandler):
             owner.joined(self)
 
     async def on_message(self, message: str | bytes) -> None:
-        """Pass on what the browser says; between two messages everybody else has their turn."""
+        """Pass on what the browser says; between two messages other sockets have their turn."""
         owner, said = self._owner(), understood(message)
         if owner is not None and said is not None:
             owner.heard(said, self)

@@ -55,7 +55,7 @@ class Stage:
         self._pending: Tree = {}
         self._send: Callable[[bytes], None] | None = None
         self._watchers: list[Callable[[Tree, bytes], None]] = []
-        self._held = 0
+        self._nesting = 0
         self._listeners: dict[str, list[Callable[[Tree], Any]]] = {}
 
     def on(self, kind: str, listener: Callable[[Tree], Any]) -> None:
@@ -94,7 +94,7 @@ class Stage:
             patch = {name: patch}
         self.tree = merge(self.tree, patch)
         self._pending = merge(self._pending, patch)
-        if not self._held:
+        if not self._nesting:
             self.flush()
         return True
 
@@ -134,13 +134,13 @@ class Stage:
 
     def __enter__(self) -> Stage:
         """Collect what is put; all of it is sent together at the end."""
-        self._held += 1
+        self._nesting += 1
         return self
 
     def __exit__(self, *error: object) -> None:
         """Send what was collected."""
-        self._held -= 1
-        if not self._held:
+        self._nesting -= 1
+        if not self._nesting:
             self.flush()
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from supdr.datasets import FileProblem
 from supdr_viz.controls import openml as openml_module
-from supdr_viz.controls import upload as upload_module
 from supdr_viz.controls.openml import OpenMLPanel
 from supdr_viz.controls.upload import UploadPanel
 from supdr_viz.experiment.build import build_dataset
@@ -135,7 +134,7 @@ def test_a_file_is_taken_once_whenever_the_one_before_is_taken_back():
 
 def test_late_answers_of_an_earlier_file_are_dropped(monkeypatch):
     waiting = []
-    monkeypatch.setattr(upload_module, "in_background", lambda work, done: waiting.append((work, done)))
+    monkeypatch.setattr("supdr_viz.ui.background.in_background", lambda work, done: waiting.append((work, done)))
     panel = UploadPanel(lambda dataset, options: None)
     panel.receive("first.csv", csv(rows=10))
     panel.receive("second.csv", csv(rows=20))

@@ -2,7 +2,8 @@
 
 import pytest
 
-from supdr_viz.experiment.codec import Reader, arguments_entries, link_entries
+from supdr_viz.experiment.codec import arguments_entries, link_entries
+from supdr_viz.experiment.reader import Reader
 from supdr_viz.experiment.settings import SPEED, SPLIT_FORM, read_settings
 
 QUERY = "data=moons&data.noise=0.2&method=LSDR&seed=3"

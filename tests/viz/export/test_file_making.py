@@ -87,13 +87,13 @@ def test_a_file_whose_sender_has_gone_is_not_held():
 def test_the_steps_of_a_lesson_are_told_and_it_ends_where_it_is_cancelled():
     lesson, said = LESSONS["1-why-supervise"], []
 
-    def told(done, total):
+    def progress(done, total):
         said.append((done, total))
         if done == 1:
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        lesson_html(lesson, told=told)
+        lesson_html(lesson, progress=progress)
     assert set(said) == {(0, len(lesson.steps)), (1, len(lesson.steps))}
     assert said.count((1, len(lesson.steps))) == 1
 

@@ -18,8 +18,8 @@ from PIL import Image
 
 from supdr.engine import optional
 from supdr_viz.experiment.settings import Settings
-from supdr_viz.export.film import HOLD, STEP, gif, mp4, picture
-from supdr_viz.export.progress import unheard
+from supdr_viz.export.film import LAST_DURATION, STEP, gif, mp4, picture
+from supdr_viz.export.progress import no_progress
 from supdr_viz.export.replay import make_replay
 from supdr_viz.export.report import film_data, report
 from supdr_viz.export.work import export_work
@@ -148,7 +148,7 @@ def test_the_gif_has_a_picture_for_every_moment(session):
 def test_the_video_has_every_moment_at_twice_the_size():
     with closing(finished(SETTINGS["two classes"])) as session:
         replay, steps = film(session, limit=3), []
-        video = mp4(replay, told=lambda done, total: steps.append((done, total)))
+        video = mp4(replay, progress=lambda done, total: steps.append((done, total)))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "film.mp4"
         path.write_bytes(video)
@@ -161,28 +161,28 @@ def test_the_video_has_every_moment_at_twice_the_size():
     frames = np.frombuffer(decoded.stdout, np.uint8).reshape(-1, high, wide, 3)
     last = frames[-1].astype(float)
     assert np.abs(last - np.asarray(picture(replay, scale=2))).mean() < 4  # of 255: it is that picture
-    assert len(frames) == 2 + HOLD // STEP
+    assert len(frames) == 2 + LAST_DURATION // STEP
 
 
 def test_a_video_that_is_cancelled_leaves_no_encoder():
     class CancelledError(Exception):
         pass
 
-    def told(_done, _total):
+    def progress(_done, _total):
         raise CancelledError
 
     with closing(finished(SETTINGS["two classes"])) as session:
         replay = film(session, limit=3)
     with pytest.raises(CancelledError):
-        mp4(replay, told=told)
+        mp4(replay, progress=progress)
     assert [each for each in psutil.Process().children() if "ffmpeg" in each.name()] == []
 
 
 def test_without_the_encoder_a_video_says_what_to_install(session, monkeypatch):
     monkeypatch.setattr(optional, "find_spec", lambda _name: None)
     with pytest.raises(optional.PackageMissing, match=r'needs imageio_ffmpeg: pip install "supdr-viz\[film\]"'):
-        export_work(session, "video")(unheard)
-    assert attempt(lambda: export_work(session, "video")(unheard)).problem.startswith("A film as MP4 needs")
+        export_work(session, "video")(no_progress)
+    assert attempt(lambda: export_work(session, "video")(no_progress)).problem.startswith("A film as MP4 needs")
 
 
 def test_names_from_outside_stay_text(session):
@@ -198,7 +198,7 @@ def test_names_from_outside_stay_text(session):
 def test_without_a_run_there_is_nothing(session):
     empty = Session(Hands().pool, lambda: None)
     assert export_work(empty, "report") is None
-    assert export_work(session, "report")(unheard).startswith(b"<!doctype html>")
-    assert export_work(session, "film")(unheard).startswith(b"GIF8")
+    assert export_work(session, "report")(no_progress).startswith(b"<!doctype html>")
+    assert export_work(session, "film")(no_progress).startswith(b"GIF8")
     with pytest.raises(ValueError, match="nothing to show yet"):
         make_replay([], session.scene, session.split, method="x", losses=session.player.curves(500)[0])

@@ -11,7 +11,7 @@ import panel_material_ui as pmui
 import pytest
 
 from supdr_viz.data.csv_safety import escape_formula
-from supdr_viz.export.progress import unheard
+from supdr_viz.export.progress import no_progress
 from supdr_viz.export.work import export_work
 from supdr_viz.lessons import read_lesson
 from supdr_viz.lessons.document import lesson_html
@@ -100,7 +100,7 @@ def test_a_visitors_names_act_nowhere(sessions):
         assert "&lt;img src=x onerror" in legend  # they are shown, as what they are
         assert [found for text in texts for found in acts(text)] == []
         [session] = sessions
-        report = export_work(session, "report")(unheard).decode()
+        report = export_work(session, "report")(no_progress).decode()
         assert "onerror" in report
         assert acts(report) == []
         for table in (session.embedding_csv(), session.labels_csv()):

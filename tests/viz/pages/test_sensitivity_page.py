@@ -10,11 +10,11 @@ import panel as pn
 import pytest
 from PIL import Image
 
+from scripts.example_pictures import heatmap
 from supdr_viz.pages.sensitivity import runner as runner_module
-from supdr_viz.pages.sensitivity.pictures import PICTURES, SIZE, drawn
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.settings import parse_sweep_query, sweep_query
-from supdr_viz.presets.pictures import stored
+from supdr_viz.presets.pictures import SIZE, SWEEPS, stored
 from tests.viz.visitor import Visitor
 
 SWEEP = (
@@ -51,7 +51,7 @@ def test_folds_and_repetitions_are_those_of_the_link_and_then_what_is_chosen():
 def order_on(visitor):
     """Where the pictures of sweeps stand, and where the plots."""
     main = visitor.page.main[0]
-    cards = next(each for each in main if "Sweeps to begin with" in str(getattr(each, "object", "")))
+    cards = next(each for each in main if "Start from a prepared sweep" in str(getattr(each, "object", "")))
     return int(cards.styles["order"]), int(main[main.index(cards) - 2].styles["order"])
 
 
@@ -148,7 +148,7 @@ def test_what_comes_before_the_page_is_all_there_is_taken(name):
         assert not visitor.page.sidebar_open
 
 
-def test_what_is_handed_over_without_the_documents_lock_is_drawn():
+def test_what_is_handed_over_without_the_documents_lock_is_heatmap():
     """As it comes where a visitor changes something just before pressing something else."""
     with swept() as visitor:
         before = visitor.model("curve 0").yaxis[0].axis_label_text_color
@@ -164,9 +164,9 @@ def test_a_cell_that_is_opened_runs_and_says_on_which_split(fits, mean):
     with Visitor(f"{link}&cell={fits}") as visitor:
         visitor.settle()
         assert visitor.stands == ("finished", 5)
-        assert "33% of the rows are held out, by seed 4" in visitor.notices
-        assert mean in visitor.notices
-        assert ("The cell is the mean" in visitor.notices) == bool(mean)
+        assert "33% of the rows are held out, by seed 4" in visitor.text
+        assert mean in visitor.text
+        assert ("The cell is the mean" in visitor.text) == bool(mean)
         assert "cell=" not in visitor.query
     with Visitor(link) as visitor:
         assert visitor.stands == ("ready", 0)
@@ -182,7 +182,7 @@ def test_prepared_sweeps_are_pictures_and_links():
         settings, problems = parse_sweep_query({key: [value.encode()] for key, value in parse_qsl(query)})
         assert not problems
         assert SWEEP_PRESETS.name_of(settings) == name  # so the page shows its name and its note
-        content = stored(PICTURES, name)
+        content = stored(SWEEPS, name)
         assert (content is None) == (preset.needs is not None)
         assert content is None or Image.open(io.BytesIO(content)).size == SIZE
     assert cards.count("<img") == sum(preset.needs is None for preset in SWEEP_PRESETS.values())
@@ -196,13 +196,13 @@ def test_a_sweep_that_was_followed_by_its_link_has_its_name():
 
 @pytest.mark.parametrize("means", [np.array([0.3, np.nan, 0.1, 0.2]), np.array([[0.1, 0.2, np.nan], [0.4, 0.3, 0.2]])])
 def test_a_picture_leaves_out_what_failed(means):
-    content = drawn(means)
+    content = heatmap(means)
     shown = Image.open(io.BytesIO(content))
     assert shown.size == SIZE
     assert shown.getchannel("A").getextrema() == (0, 255)
-    assert content != drawn(np.nan_to_num(means, nan=0.15))
+    assert content != heatmap(np.nan_to_num(means, nan=0.15))
 
 
 def test_nothing_is_no_picture():
     with pytest.raises(ValueError, match="nothing to draw"):
-        drawn(np.full(3, np.nan))
+        heatmap(np.full(3, np.nan))

@@ -10,10 +10,10 @@ from supdr_viz.experiment.build import Unusable, build_dataset, build_estimator,
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.experiment.splitting import split
 from supdr_viz.pictures.density import CROWD, DENSEST, SAMPLE, VALUE_LAYERS, density, layers, sampled, scene_density
-from supdr_viz.pictures.map_quality import Yardstick, measuring
+from supdr_viz.pictures.map_quality import InputRows, measuring
 from supdr_viz.pictures.scene import build_scene
 from supdr_viz.pictures.surface import evaluate
-from supdr_viz.pictures.types import Curves, Truth
+from supdr_viz.pictures.types import Curves, MapQuality
 from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
 from supdr_viz.ui.theme import palette
 from supdr_viz.views import Board, class_legend
@@ -225,7 +225,7 @@ def test_the_density_of_trust_counts_the_rows_whose_trust_is_known(view):
     trust[scene.drawn] = np.where(np.arange(SAMPLE) % 4, 1.0, 0.5)
     nobody = np.full((MANY, 3), -1, dtype=np.int32)
     numbers = {"trustworthiness": 0.9, "continuity": 0.9, "neighbourhood_overlap": 0.5, "knn_error": 0.1}
-    truth = Truth(2, 3, trust, trust, nobody, nobody, numbers, 0)
+    truth = MapQuality(2, 3, trust, trust, nobody, nobody, numbers, 0)
     board.show_frame(replace(make_frame(scene, 2), truth=truth))
     shares = shown_layers(board, view)
     chance, certain = layer_colours(scene, VALUE_LAYERS + 1, False, "trust")[:: VALUE_LAYERS - 1]
@@ -239,7 +239,7 @@ def test_trust_is_measured_of_every_row_that_is_drawn():
     dataset = build_dataset(settings)
     parts = split(dataset, settings)
     scene = build_scene(dataset, parts)
-    work = measuring(Yardstick(scene, parts), scene.position, 1)
+    work = measuring(InputRows(scene, parts), scene.position, 1)
     while True:
         try:
             next(work)

@@ -6,19 +6,21 @@ import numpy as np
 import pytest
 
 from supdr.quality import changed_neighbours, map_quality, row_continuity, row_trustworthiness
+from supdr.quality.near import NO_ROW
 from supdr_viz.experiment.build import build_estimator
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.settings import Settings, from_json, to_json, to_query
 from supdr_viz.pages.compare.column import Facts
 from supdr_viz.pages.compare.table import table_csv, table_html
 from supdr_viz.pictures import map_quality as truths
-from supdr_viz.pictures.map_quality import Yardstick, measuring
+from supdr_viz.pictures.map_quality import InputRows, measuring
 from supdr_viz.pictures.methods.shepard import REACH, shepard
-from supdr_viz.pictures.types import Truth
+from supdr_viz.pictures.types import MapQuality
 from supdr_viz.run.frame_builder import DisplayOptions
 from supdr_viz.run.player import Player
 from supdr_viz.run.session import Session
 from supdr_viz.views import Board, class_legend
+from supdr_viz.views.colours import MISPLACED, trust_range
 from tests.viz.hands import Hands, next_frame, reach
 from tests.viz.made_frames import make_frame, make_scene, make_surface
 from tests.viz.prepared import prepared
@@ -45,7 +47,7 @@ def some_truth(scene, iteration=4):
     numbers = {"trustworthiness": 0.9, "continuity": 0.8, "neighbourhood_overlap": 0.25, "knn_error": 0.125}
     numbers["distance_correlation"] = 0.5
     trust = np.linspace(0.4, 1.0, n, dtype=np.float32)
-    return Truth(iteration, 3, trust, trust, table, table[::-1].copy(), numbers, 12)
+    return MapQuality(iteration, 3, trust, trust, table, table[::-1].copy(), numbers, 12)
 
 
 # --- measuring --------------------------------------------------------------------------------------------------------
@@ -55,7 +57,7 @@ def test_every_row_has_the_trust_that_the_library_gives_it():
     _, parts, scene = prepared(WINE)
     X = np.concatenate([parts.X_train, parts.X_test])
     X, places = (X - X.mean(axis=0)) / X.std(axis=0), X[:, :2] * [1.0, 0.1]
-    found, turns = finished(measuring(Yardstick(scene, parts), places, 7))
+    found, turns = finished(measuring(InputRows(scene, parts), places, 7))
     np.testing.assert_allclose(found.trust, row_trustworthiness(X, places), rtol=1e-6)
     np.testing.assert_allclose(found.kept, row_continuity(X, places), rtol=1e-6)
     lost, false = changed_neighbours(X, places)
@@ -69,7 +71,7 @@ def test_numbers_are_those_of_new_rows_with_the_votes_of_the_old_ones():
     _, parts, scene = prepared(WINE)
     X = np.concatenate([parts.X_train, parts.X_test])
     scaled, places, new = (X - X.mean(axis=0)) / X.std(axis=0), X[:, :2] * [1.0, 0.1], scene.is_test
-    found, _ = finished(measuring(Yardstick(scene, parts), places, 0))
+    found, _ = finished(measuring(InputRows(scene, parts), places, 0))
     voters = (places[~new], parts.truth_train)
     assert found.numbers == pytest.approx(map_quality(scaled[new], places[new], parts.y_test, voters=voters).numbers)
     assert found.n_new == new.sum()
@@ -77,7 +79,7 @@ def test_numbers_are_those_of_new_rows_with_the_votes_of_the_old_ones():
 
 def test_without_test_rows_the_numbers_are_of_all_rows():
     _, parts, scene = prepared(dataclasses.replace(WINE, test_share=0.0))
-    found, _ = finished(measuring(Yardstick(scene, parts), parts.X_train[:, :2], 0))
+    found, _ = finished(measuring(InputRows(scene, parts), parts.X_train[:, :2], 0))
     assert found.n_new == 0
     assert 0.0 < found.numbers["knn_error"] < 1.0
 
@@ -86,7 +88,7 @@ def test_of_many_rows_those_that_are_drawn_are_measured():
     _, parts, scene = prepared(WINE)
     scene = dataclasses.replace(scene, drawn=np.arange(0, len(scene.code), 2)[::-1])
     X = np.concatenate([parts.X_train, parts.X_test])
-    found, _ = finished(measuring(Yardstick(scene, parts), X[:, :2], 0))
+    found, _ = finished(measuring(InputRows(scene, parts), X[:, :2], 0))
     assert np.isfinite(found.trust[::2]).all()
     assert np.isnan(found.trust[1::2]).all()
     assert (found.lost[1::2] == -1).all()
@@ -95,13 +97,13 @@ def test_of_many_rows_those_that_are_drawn_are_measured():
 def test_missing_cells_pictures_and_constant_columns_have_a_unit():
     for settings in (DIGITS, dataclasses.replace(WINE, data="spirals")):
         _, parts, scene = prepared(settings)
-        rows = Yardstick(scene, parts).rows
+        rows = InputRows(scene, parts).rows
         assert np.isfinite(rows).all()
         pictures = scene.image_shape is not None
         np.testing.assert_array_equal(rows[0] == parts.X_train[0], np.full(rows.shape[1], pictures))
     cells = np.where(np.arange(parts.X_train.size).reshape(parts.X_train.shape) % 7, parts.X_train, np.nan)
     holes = dataclasses.replace(parts, X_train=cells)
-    assert np.isfinite(Yardstick(scene, holes).rows).all()
+    assert np.isfinite(InputRows(scene, holes).rows).all()
 
 
 def settle(hands, player):
@@ -125,13 +127,16 @@ def player(hands):
     player.close()
 
 
-def test_a_run_is_measured_at_rest_only(hands, player):
+def test_a_run_is_measured_by_samples_and_at_rest_as_a_whole(hands, player):
     player.set_options(DisplayOptions(truth=True))
     player.run()
     reach(hands, player, 30)
-    assert next_frame(hands, player).truth is None
-    player.pause()
     frame = next_frame(hands, player, lambda frame: frame.truth is not None)
+    assert np.isfinite(frame.truth.trust).any()
+    assert not frame.truth.numbers
+    player.pause()
+    frame = next_frame(hands, player, lambda frame: frame.truth is not None and frame.truth.numbers)
+    assert np.isfinite(frame.truth.trust).all()
     assert frame.truth.iteration == frame.iteration == player.iteration
     settle(hands, player)
     before = frame.truth
@@ -174,10 +179,13 @@ def board():
 
 def test_rows_have_the_colour_of_their_trust(board):
     np.testing.assert_array_equal(board.stage.get("rows", "colour"), some_truth(board.points.scene).trust)
+    trust = some_truth(board.points.scene).trust
     scale = board.stage.get("scale", "dark")
-    assert (scale["low"], scale["high"]) == (0.5, 1.0)
-    assert [entry.name for entry in class_legend(board.points.scene, "trust")][:3] == [
-        "trust 0.5 (chance) to 1",
+    assert (scale["low"], scale["high"]) == trust_range(trust)
+    assert scale["low"] <= np.percentile(trust, 2) <= scale["low"] + 0.01
+    assert [entry.name for entry in class_legend(board.points.scene, "trust", trust)][:4] == [
+        f"trust {scale['low']:g} to 1 (chance: 0.5)",
+        "misplaced",
         "lost neighbour",
         "false neighbour",
     ]
@@ -189,7 +197,7 @@ def test_lost_neighbours_are_told_while_they_are_those_of_the_rows_on_display(bo
     board.show_frame(dataclasses.replace(make_frame(scene, 5), truth=truth))
     assert board.stage.get("links") is None
     np.testing.assert_array_equal(board.stage.get("rows", "colour"), truth.trust)
-    assert board.latent.caption() == "as of iteration 4"
+    assert "neighbours are true" in board.latent.verdict
     assert board.latent.numbers == ()
     board.show_frame(dataclasses.replace(make_frame(scene, 4), truth=truth))
     assert board.stage.get("links") is not None
@@ -198,15 +206,21 @@ def test_lost_neighbours_are_told_while_they_are_those_of_the_rows_on_display(bo
 
 
 def test_numbers_are_said_in_words(board):
+    truth = board.points.truth
+    true, misplaced = np.mean(truth.false == NO_ROW), np.sum(truth.trust < MISPLACED)
+    rows = "row" if misplaced == 1 else "rows"
     assert board.latent.caption() == board.points.frame.latent_caption
+    assert board.latent.verdict == f"{100 * true:.0f} % of neighbours are true; {misplaced} {rows} misplaced."
     said = {number.name: str(number) for number in board.latent.numbers}
     assert said == {"trust": "0.900", "continuity": "0.800", "kept": "25.0 %", "k-NN error": "12.5 %"}
     assert "12 new rows" in board.latent.numbers[0].help
 
 
-def test_rings_leave_room_for_those_of_lost_neighbours(board):
-    for view in ("input", "latent"):
-        assert not board.stage.get("planes", view, "ring", "rows").any()
+def test_misplaced_rows_are_ringed_and_larger_in_the_latent_space(board):
+    assert not board.stage.get("planes", "input", "ring", "rows").any()
+    ring, misplaced = board.stage.get("planes", "latent", "ring"), board.points.truth.trust < MISPLACED
+    np.testing.assert_array_equal(np.unpackbits(ring["rows"], count=len(misplaced), bitorder="little"), misplaced)
+    assert ring["grow"] > 1
     board.points.show_colours("label")
     assert board.stage.get("planes", "latent", "ring", "rows").any()
     assert board.stage.get("planes", "input", "ring", "rows").any()
@@ -218,7 +232,7 @@ def test_without_a_measurement_rows_are_grey():
     board.show_scene(scene)
     board.show_frame(make_frame(scene))
     assert np.isnan(board.stage.get("rows", "colour")).all()
-    assert board.latent.caption() == "known at rest"
+    assert board.latent.verdict == "Computing trust …"
 
 
 def test_links_and_files_carry_the_colours():
@@ -233,8 +247,8 @@ def test_links_and_files_carry_the_colours():
 @pytest.mark.parametrize("data", ["wine", "spirals"])
 def test_distances_of_a_map_that_is_the_input_lie_on_the_diagonal(data):
     _, parts, scene = prepared(dataclasses.replace(WINE, data=data))
-    yardstick = Yardstick(scene, parts)
-    picture = shepard(None, scene, None, None, None, places=3.0 * yardstick.rows, yardstick=yardstick)
+    input_rows = InputRows(scene, parts)
+    picture = shepard(None, scene, None, None, None, places=3.0 * input_rows.rows, input_rows=input_rows)
     assert picture.numbers[0].value == pytest.approx(1.0)
     curve = picture.strokes[-1].points
     np.testing.assert_allclose(curve[:, 0], curve[:, 1], atol=REACH / 30)
@@ -244,9 +258,9 @@ def test_distances_of_a_map_that_is_the_input_lie_on_the_diagonal(data):
 
 def test_a_map_of_one_point_has_no_order_of_distances():
     _, parts, scene = prepared(WINE)
-    yardstick = Yardstick(scene, parts)
-    places = np.zeros((len(yardstick.rows), 2))
-    assert shepard(None, scene, None, None, None, places=places, yardstick=yardstick).numbers == ()
+    input_rows = InputRows(scene, parts)
+    places = np.zeros((len(input_rows.rows), 2))
+    assert shepard(None, scene, None, None, None, places=places, input_rows=input_rows).numbers == ()
 
 
 # --- the comparison ---------------------------------------------------------------------------------------------------

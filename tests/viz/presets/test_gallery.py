@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from scripts.example_pictures import example_picture, main
 from supdr_viz.experiment.build import build_dataset, build_estimator
 from supdr_viz.experiment.settings import to_query
 from supdr_viz.experiment.splitting import split
-from supdr_viz.export.thumbnails import SIZE, main, thumbnail
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.presets.gallery import PAPERS, PICTURES, STORIES, TO_LOAD, shelves, source_of, title_of
-from supdr_viz.presets.pictures import stored
-from supdr_viz.run.pool import Pool
+from supdr_viz.presets.gallery import PAPERS, STORIES, TO_LOAD, shelves, source_of, title_of
+from supdr_viz.presets.pictures import GALLERY, SIZE, stored
 from supdr_viz.ui.bar import Bar
 from tests.viz.visitor import Visitor
 
@@ -46,14 +45,14 @@ def test_cards_say_what_is_to_be_seen():
 
 
 def test_pictures_are_those_of_the_examples_and_light():
-    assert sorted(path.stem for path in PICTURES.iterdir()) == sorted(WITH_DATA)
-    contents = [stored(PICTURES, name) for name in WITH_DATA]
+    assert sorted(path.stem for path in GALLERY.iterdir()) == sorted(WITH_DATA)
+    contents = [stored(GALLERY, name) for name in WITH_DATA]
     assert sum(map(len, contents)) <= HEAVIEST
     assert {Image.open(io.BytesIO(content)).size for content in contents} == {(2 * SIZE[0], SIZE[1])}
 
 
 def test_a_picture_is_drawn_from_a_run():
-    drawn = Image.open(io.BytesIO(thumbnail(Pool(1), PRESETS["figure-1"])))
+    drawn = Image.open(io.BytesIO(example_picture(PRESETS["figure-1"])))
     halves = [drawn.crop((left, 0, left + SIZE[0], SIZE[1])) for left in (0, SIZE[0])]
     assert drawn.size == (2 * SIZE[0], SIZE[1])
     light, dark = (np.asarray(half.convert("L")).mean() for half in halves)

@@ -135,10 +135,10 @@ def test_text_is_no_number(folder, tmp_path, offer_rows):
 
 
 def test_a_look_at_a_partition_tells_few_of_very_many_values():
-    from supdr.rows.reading import summarised
+    from supdr.rows.reading import summarise
 
     labels = np.append(np.arange(1000.0), np.nan)
-    look = summarised(np.zeros((1001, 2)), labels, np.arange(3), 100)
+    look = summarise(np.zeros((1001, 2)), labels, np.arange(3), 100)
     np.testing.assert_array_equal(look.values, [*range(100), 999])
     assert look.has_gaps
 

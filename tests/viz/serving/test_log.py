@@ -9,7 +9,7 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.web import Application, RequestHandler
 
 from supdr_viz.serving import log
-from supdr_viz.serving.log import SAME_A_MINUTE, Lines, Sparing, answers, log_json, log_sparingly
+from supdr_viz.serving.log import SAME_A_MINUTE, LineFormatter, Sparing, answers, log_json, log_sparingly
 
 SECRET = "Ada Lovelace"
 
@@ -74,7 +74,9 @@ def test_what_others_log_by_themselves_is_taken_over(written):
     other.warning("Session %s", SECRET)
     other.info("Session %s", SECRET)  # nobody needs to know
     assert [line["from"] for line in written()] == ["panel"]
-    assert Lines().format(logging.makeLogRecord({"name": "tornado.general", "msg": "403 %s"})).count("403 %s") == 1
+    assert (
+        LineFormatter().format(logging.makeLogRecord({"name": "tornado.general", "msg": "403 %s"})).count("403 %s") == 1
+    )
 
 
 def test_who_knocks_often_does_not_fill_the_disk():

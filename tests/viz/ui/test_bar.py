@@ -3,7 +3,7 @@
 import pytest
 from panel.models.esm import DataEvent
 
-from supdr_viz.ui.bar import Bar, Marks, Push, Toggle
+from supdr_viz.ui.bar import Bar, Button, Switches, Toggle
 from supdr_viz.ui.binding import Bound
 
 
@@ -16,9 +16,9 @@ def say(bar, **message):
 def held():
     told = []
     parts = {
-        "go": Push("Go", lambda: told.append("go"), icon="play_arrow"),
+        "go": Button("Go", lambda: told.append("go"), icon="play_arrow"),
         "speed": Toggle(["slow", "fast"], "slow"),
-        "over": Marks(["pull", "morph"]),
+        "over": Switches(["pull", "morph"]),
     }
     Bound(parts["over"], told.append)
     return Bar(parts), parts, told

@@ -377,9 +377,9 @@ class MAC(FittedMAC):
     # --- parts --------------------------------------------------------------------------------------------------------
 
     def _latent_dimension(self, n_classes: int) -> int:
-        if self._wanted_components is None:
+        if self._component_setting is None:
             return 2 if self.n_layers == 2 else n_classes - 1
-        return int(self._wanted_components)
+        return int(self._component_setting)
 
     @staticmethod
     def _components_of(state: MACState | TwoLayerState) -> int | None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supdr.engine.preprocessing import Columns, Preprocessing, fit_preprocessing
+from supdr.engine.preprocessing import Columns, Preprocessing, fit_preprocessing, scaling_of_rows
 from supdr.engine.targets import Targets, missing_values
 from supdr.functions.families import BERNOULLI, GAUSSIAN, TARGET_FAMILIES, check_values, family_codes
 from supdr.methods.sdr_glm.targets import TargetSide
@@ -30,9 +30,9 @@ def feature_codes(family_x: str | Sequence[str], columns: Columns) -> NDArray:
     n_columns = columns.shape[1]
     if not isinstance(family_x, str) or family_x != "auto":
         codes = family_codes(family_x, n_columns, "family_x")
-        columns.asked(_checked, codes)
+        columns.map_parts(_checked, codes)
         return codes
-    return np.full(n_columns, BERNOULLI if all(columns.asked(_all_bits)) else GAUSSIAN)
+    return np.full(n_columns, BERNOULLI if all(columns.map_parts(_all_bits)) else GAUSSIAN)
 
 
 def _checked(X: NDArray, codes: NDArray) -> None:
@@ -73,14 +73,15 @@ def checked_column_weight(weights: ArrayLike | None, n_columns: int) -> NDArray 
 def column_preprocessing(columns: Columns, kind: str, codes: NDArray) -> tuple[Preprocessing, NDArray]:
     """Fit the preprocessing of the Gaussian columns; bits and counts stay as they are.
 
-    Where there are no more rows than columns, whitened rows are all equally far from each other, whatever they have in
-    common: they are z-scored instead.
+    Few rows are z-scored in place of whitened: where there are no more rows than columns, whitened rows are all equally
+    far from each other, whatever they have in common.
 
     `columns`: of the data; `kind`: as for `fit_preprocessing`; `codes` (D,): family of every column. Returns
     `preprocessing`; `codes` (m,): family of every preprocessed column.
     """
     gaussian = codes == GAUSSIAN
-    if isinstance(kind, str) and kind == "whiten" and (not gaussian.all() or columns.shape[0] <= columns.shape[1]):
+    kind = scaling_of_rows(kind, *columns.shape)
+    if isinstance(kind, str) and kind == "whiten" and not gaussian.all():
         kind = "zscore"
     if gaussian.all():
         fitted = fit_preprocessing(columns, kind)
@@ -89,7 +90,7 @@ def column_preprocessing(columns: Columns, kind: str, codes: NDArray) -> tuple[P
     identity = fit_preprocessing(columns, "none")
     if not gaussian.any() or kind == "none":
         return identity, codes
-    part = fit_preprocessing(columns.chosen(gaussian), kind)
+    part = fit_preprocessing(columns.select(gaussian), kind)
     offset, scale = identity.offset.copy(), identity.scale.copy()
     offset[gaussian], scale[gaussian] = part.offset, part.scale
     return replace(identity, kind=part.kind, offset=offset, scale=scale), codes
@@ -106,7 +107,7 @@ def centred(fitted: Preprocessing, columns: Columns, codes: NDArray) -> tuple[Pr
     """
     if fitted.matrix is not None:
         return fitted, np.zeros(len(codes))
-    mean = fitted.offset + columns.mean_beyond(fitted.offset)
+    mean = fitted.offset + columns.mean_minus(fitted.offset)
     offset = np.where(codes == GAUSSIAN, mean, fitted.offset)
     return replace(fitted, offset=offset), (offset - fitted.offset) * fitted.scale
 

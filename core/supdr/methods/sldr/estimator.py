@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from supdr.engine.checks import check_number
-from supdr.engine.column_groups import listed
+from supdr.engine.column_groups import as_list
 from supdr.engine.parameters import Parameter
 from supdr.engine.targets import Targets
 from supdr.engine.view_layout import Layout, local_dimensions, make_layout
@@ -239,7 +239,7 @@ class SLDR(FittedSLDR):
                 self._given.weights[hidden],
             )
         solver = "joint" if self.solver == "lbfgs" and self.kernel != "linear" else self.solver
-        self._made = SOLVERS[solver](
+        self._made = SLDRProblem(
             views=layout.views(X[rows]),
             gating=layout.gating_columns(X[rows]),
             signs=np.ascontiguousarray(targets.values[rows]),
@@ -248,6 +248,8 @@ class SLDR(FittedSLDR):
             C=float(self.C),
             sizes=self._sizes,
             n_gating=None if self.n_gating is None else min(int(self.n_gating), len(layout.gating)),
+            solver=SOLVERS[solver],
+            learns_projections=solver != "lbfgs",
             init=self.init,
             init_scale=float(self.init_scale),
             svm_tol=float(self.svm_tol),
@@ -281,7 +283,7 @@ class SLDR(FittedSLDR):
         if self.step_size is None:
             return None
         accepted = "> 0, three of them (for W, for T, for V and v0), or None"
-        entries = listed(self.step_size)
+        entries = as_list(self.step_size)
         steps = [self.step_size] * 3 if entries is None else entries
         if len(steps) != 3:
             raise ValueError(f"step_size must be a number {accepted}; got {self.step_size!r}")

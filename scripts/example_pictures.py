@@ -1,0 +1,124 @@
+"""Draw the pictures of the examples and of the prepared sweeps whose data are included, into the package's assets.
+
+.venv/bin/python scripts/example_pictures.py [NAME ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from PIL import Image
+
+from supdr_viz.experiment.build import build_dataset
+from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.export.film import squares
+from supdr_viz.export.work import filming
+from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
+from supdr_viz.pages.sensitivity.settings import SweepSettings, build_sweep
+from supdr_viz.papers.terminal import followed
+from supdr_viz.presets.catalogue import PRESETS
+from supdr_viz.presets.pictures import GALLERY, SIZE, SWEEPS
+from supdr_viz.presets.preset import Preset
+from supdr_viz.run.pool import Pool
+from supdr_viz.run.session import Session
+from supdr_viz.run.status import Phase
+from supdr_viz.ui.theme import palette
+
+# Of WebP: with this one, half a picture of an example takes about four kilobytes.
+EXAMPLE_QUALITY, SWEEP_QUALITY = 50, 70
+
+# Seconds for which an example runs; the iteration that it has reached then is drawn.
+LONGEST = 60
+
+OVER = (Phase.finished, Phase.diverged, Phase.failed)
+
+
+def example_picture(preset: Preset[Settings]) -> bytes:
+    """Run an example and draw its data with the boundary, and the latent rows beside; once light, once dark.
+
+    Raises RuntimeError if there is nothing to draw.
+    """
+    with closing(Session(Pool(1), lambda: None)) as session:
+        settings = replace(preset.settings, speed="fast")
+        session.apply(Experiment(settings))
+        session.set_display(settings, method_mode=preset.mode if "method" in preset.look else "none")
+        session.player.run()
+        until = time.monotonic() + LONGEST
+        while session.player.status.phase not in OVER and time.monotonic() < until:
+            time.sleep(0.02)
+        session.player.pause()
+        draw = filming(session, moments=2)
+        if draw is None:
+            raise RuntimeError(f"the example {preset.name!r} shows nothing: {session.player.status}")
+        replay = draw()
+    # The truth, also where the method does not see it: most rows would be grey.
+    scene = replace(replay.scene, is_labelled=np.ones_like(replay.scene.is_labelled))
+    both = Image.new("RGB", (2 * SIZE[0], SIZE[1]))
+    for number, dark in enumerate((False, True)):
+        half = squares(replace(replay, scene=scene), preset.look, dark=dark)
+        both.paste(half.resize(SIZE, Image.Resampling.LANCZOS), (number * SIZE[0], 0))
+    out = io.BytesIO()
+    both.save(out, "WEBP", quality=EXAMPLE_QUALITY, method=6)
+    return out.getvalue()
+
+
+def sweep_picture(preset: Preset[SweepSettings]) -> bytes:
+    """Run a prepared sweep and draw its means."""
+    sweep, X, y = build_sweep(preset.settings, build_dataset(preset.settings.base))
+    result = sweep.result(followed(sweep, sweep.run(X, y), preset.name))
+    return heatmap(result.means(preset.settings.metric))
+
+
+def heatmap(means: NDArray[np.float64]) -> bytes:
+    """Draw a grid (a, b) of means as a heatmap, one row (a,) of them as a curve; cells without a number stay empty.
+
+    The first parameter goes across. Returns WebP. Raises ValueError if no cell has a number.
+    """
+    if not np.isfinite(means).any():
+        raise ValueError("no cell of the sweep has a number: there is nothing to draw")
+    figure = Figure(figsize=(SIZE[0] / 100, SIZE[1] / 100), dpi=100)
+    ax, colours = figure.add_axes((0.0, 0.0, 1.0, 1.0)), palette(False)
+    ax.set_axis_off()
+    if means.ndim == 1:
+        ax.margins(0.05, 0.1)
+        ax.plot(means, "o-", color=colours.classes[0], linewidth=2, markersize=8)
+    else:
+        ax.imshow(means.T, origin="lower", aspect="auto", cmap=ListedColormap(colours.regions))
+    out = io.BytesIO()
+    figure.savefig(out, format="webp", transparent=True, pil_kwargs={"quality": SWEEP_QUALITY, "method": 6})
+    return out.getvalue()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Draw the pictures that a command line names, or all."""
+    kinds = ((GALLERY, PRESETS, example_picture), (SWEEPS, SWEEP_PRESETS, sweep_picture))
+    able = {
+        name: (folder, lambda draw=draw, preset=preset: draw(preset))
+        for folder, presets, draw in kinds
+        for name, preset in presets.items()
+        if preset.needs is None
+    }
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of examples and sweeps; default: all")
+    names = parser.parse_args(arguments).names or list(able)
+    if unknown := [name for name in names if name not in able]:
+        parser.error(f"there is no example {unknown[0]!r} whose data are included; there are {', '.join(able)}")
+    for name in names:
+        folder, draw = able[name]
+        picture = draw()
+        (folder / f"{name}.webp").write_bytes(picture)
+        print(f"{name}.webp: {len(picture) / 1e3:.1f} kB", flush=True)
+
+
+if __name__ == "__main__":
+    main()
