@@ -5,6 +5,7 @@ They cost far more than a frame, so the player evaluates them within a budget: c
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 from contourpy import contour_generator
 from numpy.typing import NDArray
 
+from supdr.engine.fitted import ExtrapolationWarning
 from supdr_viz.data.split import Split
 from supdr_viz.pictures.scene import Extent, spread_strip
 from supdr_viz.pictures.types import Lines, Relief, Scene, Sheet, Surface
@@ -30,6 +32,10 @@ MAX_CELLS = 4_000_000
 MAX_SCORES = 30_000
 
 LEVELS = 255
+
+# Surfaces reach beyond the rows.
+warnings.filterwarnings("ignore", category=ExtrapolationWarning)
+
 NO_LINES = Lines([], [])
 
 

@@ -25,6 +25,10 @@ from supdr.engine.targets import as_labels, missing_values, uniform_labels
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
+class ExtrapolationWarning(UserWarning):
+    """New rows lie far outside of the training rows."""
+
+
 def predicts_classes(estimator: Any) -> bool:
     """Tell whether the task of a reduction is classification."""
     return estimator._task() == "classification"
@@ -329,7 +333,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             f"{row}, column {name}: {X[row, column]:g}, where the training rows have {fitted.low[column]:g} to "
             f"{fitted.high[column]:g}. Such cells are clipped, this one at {fitted.clipped(X)[row, column]:g}; "
             "extrapolate=True uses them as they are",
-            UserWarning,
+            ExtrapolationWarning,
             stacklevel=4,
         )
 
