@@ -208,7 +208,7 @@ def test_a_table_of_a_paper_begins_when_its_data_come(monkeypatch):
         visitor.upload("bears.csv", content)
         assert visitor.sees("54 rows, 9 columns")
         visitor.press("Use this file").settle()  # and the methods of the table come in
-        for text in ("Four and five labels", "MSE, 5.56 % labels", "labels 4", "done"):
+        for text in ("With four or five labels", "MSE, 5.56 % labels", "labels 4", "done"):
             assert visitor.sees(text), text
         assert not visitor.sees("the paper's")  # these are other bears than the paper's, though as many
 
