@@ -69,6 +69,6 @@ def divisible_rows(y: NDArray, classification: bool) -> NDArray:
     """Labelled rows, without the only row of a class; row numbers."""
     if not classification:
         return np.flatnonzero(~np.isnan(y))
-    known = np.flatnonzero(~np.isnan(y))
-    counts = np.bincount(y[known].astype(np.intp))
-    return known[counts[y[known].astype(np.intp)] > 1]
+    labelled = np.flatnonzero(~np.isnan(y))
+    counts = np.bincount(y[labelled].astype(np.intp))
+    return labelled[counts[y[labelled].astype(np.intp)] > 1]

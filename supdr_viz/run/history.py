@@ -73,8 +73,8 @@ class CurveLog:
                 for i in range(*tail.indices(self._size))
             ]
             self._size = place
-            for moment, known in ((iteration, values), *later):
-                self.append(moment, known)
+            for moment, numbers in ((iteration, values), *later):
+                self.append(moment, numbers)
 
     def latest(self, iteration: int, within: int) -> dict[str, float]:
         """Return the values of the last column up to `iteration`; none if it is more than `within` iterations back."""

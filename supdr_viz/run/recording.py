@@ -166,9 +166,9 @@ class Recording:
         ``"gap"``: by how many per cent of the objective it may lie above its least value, if a bound is known.
         """
         numbers = {"objective": snapshot.objective, "rate": self._rate()}
-        known = snapshot.diagnostics.available
-        if "bound" in known and snapshot.objective > 0:
-            numbers["gap"] = 100.0 * (1.0 - max(known["bound"], 0.0) / snapshot.objective)
+        available = snapshot.diagnostics.available
+        if "bound" in available and snapshot.objective > 0:
+            numbers["gap"] = 100.0 * (1.0 - max(available["bound"], 0.0) / snapshot.objective)
         within = STALE if at_rest else snapshot.iteration
         return {**numbers, **self.errors.latest(snapshot.iteration, within)}
 

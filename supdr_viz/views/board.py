@@ -35,12 +35,7 @@ class Squares(CompositeView):
 
     def show_colours(self, colour_by: str) -> None:
         """Choose what the colours of rows mean, in every square: see `Points`."""
-        if colour_by == self.points.colour_by:
-            return
-        with self.stage:
-            self.points.show_colours(colour_by)
-            for plane in (self.input, self.latent):
-                plane.show_colours()
+        self.points.show_colours(colour_by)
 
     @property
     def morphed(self) -> bool:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from supdr_viz.pictures.picture import Number
-from supdr_viz.pictures.scene import Extent
 from supdr_viz.pictures.types import Frame, Surface
 from supdr_viz.views.plane import PlaneView
 from supdr_viz.views.points import Points
@@ -31,17 +29,8 @@ class LatentSpace(PlaneView):
         """Title of the card."""
         return "Latent space"
 
-    @property
-    def everywhere(self) -> tuple[NDArray, Extent] | None:
-        """Where all rows of the scene stand (n, 2), and how far the picture reaches; None: not known yet."""
-        frame, surface = self.points.frame, self.points.surface
-        if surface is not None and surface.places is not None and surface.density is not None:
-            return surface.places, surface.density.extent
-        return None if frame is None else (frame.latent, frame.latent_extent)
-
     def show_frame(self, frame: Frame) -> None:
         """Follow the extent; the points themselves move by `Points.show_frame`."""
-        super().show_frame(frame)
         self.hold(frame.latent_extent)
         self.put(threads=self.points.pulled and frame.pulled is not None)
 

@@ -51,10 +51,10 @@ class MethodView(SquareView):
 
         Raises ValueError if there is no such mode.
         """
-        known = [each.name for each in self.modes or ()]
-        if mode is not None and mode not in known:
-            raise ValueError(f"mode must be one of {', '.join(known)}, or None; got {mode!r}")
-        self.mode = mode if mode is not None else next(iter(known), None)
+        names = [each.name for each in self.modes or ()]
+        if mode is not None and mode not in names:
+            raise ValueError(f"mode must be one of {', '.join(names)}, or None; got {mode!r}")
+        self.mode = mode if mode is not None else next(iter(names), None)
         self._arrange()
 
     def show_scene(self, scene: Scene) -> None:
@@ -95,8 +95,8 @@ class MethodView(SquareView):
     def caption(self, frame: Frame | None = None) -> str:
         """Return a few words for the card's head, plain text."""
         mode = self._current
-        said = self.picture.caption if self.picture is not None else ""
-        return said or (mode.caption if mode is not None else "")
+        caption = self.picture.caption if self.picture is not None else ""
+        return caption or (mode.caption if mode is not None else "")
 
     def _arrange(self) -> None:
         """Show what belongs to the mode, hide the rest."""

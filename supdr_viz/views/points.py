@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.pictures.picture import Picture, RowValue, some_rows
+from supdr_viz.pictures.row_colours import hidden_rows, row_colours
 from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
-from supdr_viz.views.colours import SHADES, UNKNOWN, hidden_rows, row_colours, scale
+from supdr_viz.views.colours import SHADES, UNKNOWN, scale
 from supdr_viz.views.marker_shapes import SHAPES
 from supdr_viz.views.stage.packed_positions import packed_places, unpacked_places
 from supdr_viz.views.stage.stage import Selection, Stage
@@ -212,14 +213,10 @@ class Points:
             known["value"] = np.asarray(self._row_value.values, dtype=float)[self.drawn]
         self.stage.put("facts", **known)
 
-    def colours(self) -> NDArray:
-        """Return what the colours of all rows stand for now, (n,): see `row_colours`."""
-        assert self.scene is not None
-        return row_colours(self.scene, self.surface, self.colour_by, self.truth)
-
     def _show_colours(self) -> None:
         if self.scene is not None:
-            self.stage.put("rows", colour=self._of(self.colours()))
+            colours = row_colours(self.scene, self.surface, self.colour_by, self.truth)
+            self.stage.put("rows", colour=self._of(colours))
 
     def _link(self) -> None:
         """Tell which rows are to be joined to the one under the pointer, while that is known of what is on display."""

@@ -271,7 +271,8 @@ class Explorer:
         dataset = self.session.dataset
         self._describe(dataset)
         self._counted = False
-        self.session.set_display(settings, method_mode=self.board.method.mode or "none")
+        mode = self.board.method.mode or "none"
+        self.session.set_display(settings, method_mode=mode, colour_by=settings.colour_by)
         self.layout.show_method_modes(self.board.method)
         self.layout.show_transform(settings.latent_shown == "transform")
         self.layout.show_colours(self.board.points)
