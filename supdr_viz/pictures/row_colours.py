@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 from supdr_viz.pictures.density import density, value_layers
 from supdr_viz.pictures.types import Density, MapQuality, Scene, Surface
 
-# Trust in a map that knows nothing, about; of less, the colour is the same.
+# Trust in a map that knows nothing, about.
 CHANCE = 0.5
+
+# Percentile of the rows at which the colours of trust begin, and the least span of these colours.
+LOWEST, LEAST_SPAN = 2.0, 0.02
 
 # Errors of this share of the range of the target, and larger ones, have the last colour: the scale stands still.
 LARGE = 0.5
@@ -62,10 +65,25 @@ def _values(scene: Scene, surface: Surface | None, colour_by: str) -> NDArray:
     return surface.predicted if colour_by == "prediction" else np.abs(surface.predicted - scene.target)
 
 
-def scale_ends(scene: Scene, colour_by: str) -> tuple[float, float] | None:
-    """Return the values at the ends of the scale of colours, or None where colours stand for classes."""
-    if colour_by == "trust":
+def trust_range(trust: NDArray | None) -> tuple[float, float]:
+    """Return the ends of the colours of trust.
+
+    `trust` (n,): NaN where it is not known; None: of no row. The low end is a percentile in steps of .01, so that the
+    colours stand still.
+    """
+    measured = np.zeros(0) if trust is None else trust[np.isfinite(trust)]
+    if not len(measured):
         return CHANCE, 1.0
+    return min(float(np.floor(100.0 * np.percentile(measured, LOWEST)) / 100.0), 1.0 - LEAST_SPAN), 1.0
+
+
+def scale_ends(scene: Scene, colour_by: str, trust: NDArray | None = None) -> tuple[float, float] | None:
+    """Return the values at the ends of the scale of colours, or None where colours stand for classes.
+
+    `trust` (n,): as far as it is known.
+    """
+    if colour_by == "trust":
+        return trust_range(trust)
     if scene.task != "regression":
         return None
     return (0.0, largest_error(scene)) if colour_by == "error" else scene.value_range
@@ -77,7 +95,7 @@ def colour_layers(scene: Scene, colours: NDArray, colour_by: str) -> tuple[NDArr
     `colours` (n,): as of `row_colours`; `colour_by`: one of "label", "truth", "prediction", "error", "trust". Returns
     `layer` (n,); `n_layers`.
     """
-    ends = scale_ends(scene, colour_by)
+    ends = scale_ends(scene, colour_by, colours)
     if ends is not None:
         return value_layers(colours, *ends)
     return colours.astype(np.int64), len(scene.class_names) + 1 + (colour_by == "error")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from bokeh.palettes import Plasma256, Viridis256
+from numpy.typing import NDArray
 
-from supdr_viz.pictures.row_colours import hidden_rows, scale_ends
-from supdr_viz.pictures.types import Scene
+from supdr_viz.pictures.row_colours import CHANCE, hidden_rows, scale_ends
+from supdr_viz.pictures.types import MapQuality, Scene
 from supdr_viz.ui.theme import palette
 
 # Colours of regression values, low to high, without the ends that fade into a dark or a light background.
@@ -16,8 +18,11 @@ SHADES = tuple(Viridis256[24:236])
 # Colours of absolute errors, none to large.
 ERROR_SHADES = tuple(Plasma256[56:236])
 
-# Colours of trust, from chance to 1: what is wrong is bright, as in errors.
+# Colours of trust, from its low percentile to 1: what is wrong is bright, as in errors.
 TRUST_SHADES = ERROR_SHADES[::-1]
+
+# Rows with less trust, nearer to chance than to 1, are misplaced: they are larger and have a ring.
+MISPLACED = (1.0 + CHANCE) / 2
 
 # Class code of a row without a prediction.
 UNKNOWN = 255
@@ -33,9 +38,14 @@ def colour_choices(scene: Scene) -> dict[str, str]:
     return {"class": "label"} | trust
 
 
-def scale(scene: Scene, colour_by: str, dark: bool) -> dict[str, Any]:
-    """Return palette and ends of the mapper for `row_colours`."""
-    colours, ends = palette(dark), scale_ends(scene, colour_by)
+def misplaced_rows(truth: MapQuality | None, n_rows: int) -> NDArray:
+    """Return which rows (n_rows,) have less trust than `MISPLACED`."""
+    return np.zeros(n_rows, dtype=bool) if truth is None else truth.trust < MISPLACED
+
+
+def scale(scene: Scene, colour_by: str, dark: bool, trust: NDArray | None = None) -> dict[str, Any]:
+    """Return palette and ends of the mapper for `row_colours`; `trust` (n,): as far as it is known."""
+    colours, ends = palette(dark), scale_ends(scene, colour_by, trust)
     if ends is not None:
         shades = {"trust": TRUST_SHADES, "error": ERROR_SHADES}.get(colour_by, SHADES)
         return {"palette": list(shades), "low": ends[0], "high": ends[1], "nan_color": colours.muted}
