@@ -312,6 +312,12 @@ class Player:
         painter = self._reel.painter
         return painter is not None and painter.hurries
 
+    @property
+    def frame(self) -> Frame | None:
+        """The newest frame that was not taken yet."""
+        painter = self._reel.painter
+        return None if painter is None else painter.frame
+
     def take_frame(self) -> Frame | None:
         """Return the newest frame that was not taken yet."""
         painter = self._reel.painter

@@ -15,7 +15,7 @@ from supdr_viz.pictures.row_colours import hidden_rows, row_colours
 from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
 from supdr_viz.views.colours import SHADES, UNKNOWN, misplaced_rows, scale
 from supdr_viz.views.marker_shapes import SHAPES
-from supdr_viz.views.stage.packed_positions import packed_places, unpacked_places
+from supdr_viz.views.stage.packed_positions import Places, packed_places, unpacked_places
 from supdr_viz.views.stage.stage import Selection, Stage
 from supdr_viz.views.stage.wire import packed_bits
 
@@ -91,6 +91,7 @@ class Points:
         self._ringed: dict[str, tuple[int, int]] = {}
         self._loops: list[Callable[[str, NDArray | None], Any]] = []
         self._facts_shown: tuple[Surface | None, RowValue | None] | None = None
+        self._prepared: tuple[tuple[Any, ...], dict[str, dict[str, Places]]] | None = None
         self.selection = Selection() if selection is None else selection
         self.selection.on_change(self._show_selection)
         self.stage.on("select", self._select)
@@ -156,6 +157,13 @@ class Points:
             self.stage.put(rows=_rows(scene, self.drawn, self.colour_by), facts=_facts(scene, self.drawn), links=None)
             self._colour()
 
+    def prepare(self, frame: Frame) -> None:
+        """Pack where the rows stand in a frame that may be shown next; callable from any thread."""
+        scene = self.scene
+        if scene is not None and len(frame.latent) == len(scene.position):
+            key = frame, scene, self.pulled, self._mode
+            self._prepared = key, _packed(*key)
+
     def show_frame(self, frame: Frame) -> None:
         """Show where the rows stand."""
         self.frame = frame
@@ -203,26 +211,21 @@ class Points:
                     self._ring("input", self.surface.wrong)
 
     def _of(self, values: NDArray) -> NDArray:
-        """Return those of the values of all rows of the scene that belong to rows that are drawn; often it is all."""
-        return values if self.scene is None or self.scene.drawn is None else values[self.drawn]
+        return values if self.scene is None else _drawn(values, self.scene)
 
     def _put(self, view: str, **values: Any) -> bool:
         return self.stage.put("planes", view, **values)
 
     def _show(self) -> None:
-        frame = self.frame
-        if frame is None:
+        frame, scene, prepared = self.frame, self.scene, self._prepared
+        if frame is None or scene is None:
             return
+        key = frame, scene, self.pulled, self._mode
+        packed = prepared[1] if prepared is not None and prepared[0] == key else _packed(*key)
         with self.stage:
-            self._put("latent", place=packed_places(self._of(frame.latent)))
-            if self.pulled and frame.pulled is not None:
-                self._put("latent", ends=packed_places(some_rows(self._of(frame.pulled))))
+            for view, places in packed.items():
+                self._put(view, **places)
             self._ring("latent", frame.support)
-            picture = self._picture
-            if picture is not None and picture.rows is not None:
-                self._put("method", place=packed_places(self._of(picture.rows)))
-            if picture is not None and picture.tips is not None:
-                self._put("method", ends=packed_places(some_rows(self._of(picture.tips))))
 
     def _say_facts(self) -> None:
         """Say what the tooltip says, as far as it changed."""
@@ -282,9 +285,7 @@ class Points:
 
     @property
     def _picture(self) -> Picture | None:
-        """The frame's picture, if it is of the mode on display."""
-        picture = self.frame.picture if self.frame is not None else None
-        return picture if picture is not None and picture.mode == self._mode else None
+        return None if self.frame is None else _picture_of(self.frame, self._mode)
 
     @property
     def _row_value(self) -> RowValue | None:
@@ -333,6 +334,29 @@ class Points:
             self.selection.indices = [int(self.drawn[row]) for row in rows]
             for listener in self._loops:
                 listener(*usable_loop(message.get("loop")))
+
+
+def _drawn(values: NDArray, scene: Scene) -> NDArray:
+    """Return those of the values of all rows of a scene that belong to rows that are drawn; often it is all."""
+    return values if scene.drawn is None else values[scene.drawn]
+
+
+def _picture_of(frame: Frame, mode: str | None) -> Picture | None:
+    """Return a frame's picture, if it is of the mode on display."""
+    return frame.picture if frame.picture is not None and frame.picture.mode == mode else None
+
+
+def _packed(frame: Frame, scene: Scene, pulled: bool, mode: str | None) -> dict[str, dict[str, Places]]:
+    """Return where the rows that are drawn stand, by view: their places, and the ends of lines from there."""
+    picture = _picture_of(frame, mode)
+    packed = {"latent": {"place": packed_places(_drawn(frame.latent, scene))}}
+    if pulled and frame.pulled is not None:
+        packed["latent"]["ends"] = packed_places(some_rows(_drawn(frame.pulled, scene)))
+    if picture is not None and picture.rows is not None:
+        packed["method"] = {"place": packed_places(_drawn(picture.rows, scene))}
+    if picture is not None and picture.tips is not None:
+        packed.setdefault("method", {})["ends"] = packed_places(some_rows(_drawn(picture.tips, scene)))
+    return packed
 
 
 def _ease(count: int) -> float:

@@ -129,7 +129,7 @@ class Explorer:
         self._link_to = link_to
         self.bridge = bridge or Bridge(keys=[*KEYS, *PRESENT_KEYS])
         self.board = Board(touch=widgets.on_phone())
-        self.link = FramePusher(self.board.stage, self._draw)
+        self.link = FramePusher(self.board.stage, self._draw, self.board.points.prepare)
         self.session = Session(shared_pool(), self.link.notify)
         self.controls = Controls(settings, preset)
         self.controls.on_change(self._changed)

@@ -22,7 +22,7 @@ from supdr_viz.run.player import Player
 from supdr_viz.run.session import Session
 from supdr_viz.views import Board, class_legend
 from supdr_viz.views.colours import MISPLACED
-from tests.viz.hands import Hands, next_frame, reach
+from tests.viz.hands import next_frame, reach
 from tests.viz.made_frames import make_frame, make_scene, make_surface
 from tests.viz.prepared import prepared
 
@@ -112,11 +112,6 @@ def settle(hands, player):
 
 
 # --- while a run goes on ----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def hands():
-    return Hands()
 
 
 @pytest.fixture

@@ -11,26 +11,10 @@ from supdr_viz.experiment.settings import Settings
 from supdr_viz.pictures.density import CROWD
 from supdr_viz.pictures.scene import build_scene
 from supdr_viz.run.frame_builder import DisplayOptions
-from supdr_viz.run.player import Player
 from supdr_viz.run.status import Phase
-from tests.viz.hands import Hands, load, next_frame, reach
+from tests.viz.hands import SPIRALS, load, next_frame, reach
 
-SETTINGS = Settings(
-    data="spirals", data_options={"n_per_class": 60}, method="LSDR", method_options={"max_iter": 100_000, "tol": 0.0}
-)
-
-
-@pytest.fixture
-def hands():
-    return Hands()
-
-
-@pytest.fixture
-def player(hands):
-    player = Player(hands.pool, lambda: None)
-    load(player, SETTINGS)
-    yield player
-    player.close()
+SETTINGS = SPIRALS
 
 
 @pytest.mark.parametrize("mode", ["reconstruction", "margins"])
@@ -53,7 +37,7 @@ def test_view_options_change_the_frame(hands, player, mode, latent):
 
 
 def test_other_colours_of_many_rows_are_counted_without_another_surface(hands, player):
-    load(player, Settings(data="blobs", data_options={"n_samples": CROWD + 1000}, method="PCA", method_options={}))
+    load(player, Settings(data="blobs", data_options={"n_samples": CROWD + 1000}, method="LSDR"))
 
     def counted_by(colour_by, latest=None):
         player.set_options(DisplayOptions(truth=colour_by == "trust", colour_by=colour_by))
