@@ -99,8 +99,8 @@ def sampled(
         lost, false = np.full((2, len(X), k), NO_ROW, dtype=np.int32)
     else:
         trust, kept, lost, false = (each.copy() for each in (before.trust, before.kept, before.lost, before.false))
-    for some, found, changed in row_batches(X, places, n_neighbors=k, rows=rows):
-        trust[rows[some]], kept[rows[some]] = found[:, 0], found[:, 1]
+    for some, scores, changed in row_batches(X, places, n_neighbors=k, rows=rows):
+        trust[rows[some]], kept[rows[some]] = scores[:, 0], scores[:, 1]
         lost[rows[some]], false[rows[some]] = changed
     return MapQuality(iteration, k, trust, kept, lost, false, {}, 0)
 

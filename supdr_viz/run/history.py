@@ -118,9 +118,9 @@ def _thinned(column: NDArray, index: NDArray) -> NDArray:
     values = column[index]
     gaps = np.isnan(values)
     if gaps.any() and len(index):
-        known = np.flatnonzero(~np.isnan(column[: index[-1] + 1]))
-        if len(known):
-            latest = known[np.maximum(np.searchsorted(known, index, side="right") - 1, 0)]
+        present = np.flatnonzero(~np.isnan(column[: index[-1] + 1]))
+        if len(present):
+            latest = present[np.maximum(np.searchsorted(present, index, side="right") - 1, 0)]
             recent = gaps & (latest <= index) & (latest > np.concatenate([[-1], index[:-1]]))
             values[recent] = column[latest[recent]]
     return values

@@ -38,9 +38,9 @@ def colour_choices(scene: Scene) -> dict[str, str]:
     return {"class": "label"} | trust
 
 
-def misplaced_rows(truth: MapQuality | None, n_rows: int) -> NDArray:
+def misplaced_rows(quality: MapQuality | None, n_rows: int) -> NDArray:
     """Return which rows (n_rows,) have less trust than `MISPLACED`."""
-    return np.zeros(n_rows, dtype=bool) if truth is None else truth.trust < MISPLACED
+    return np.zeros(n_rows, dtype=bool) if quality is None else quality.trust < MISPLACED
 
 
 def scale(scene: Scene, colour_by: str, dark: bool, trust: NDArray | None = None) -> dict[str, Any]:

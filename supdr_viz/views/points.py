@@ -187,9 +187,9 @@ class Points:
         self._ring("input", surface.beyond)
         self._show_colours()
 
-    def show_pulled(self, wanted: bool) -> None:
+    def show_pulled(self, on: bool) -> None:
         """Show, or show no more, where `transform` puts the training rows."""
-        self.pulled = wanted
+        self.pulled = on
         self._show()
 
     def show_mode(self, mode: str | None) -> None:
@@ -233,13 +233,13 @@ class Points:
         if self.scene is None or (self._facts_shown is not None and all(map(operator.is_, self._facts_shown, now))):
             return
         self._facts_shown = now
-        known: dict[str, Any] = {"measure": "" if self._row_value is None else self._row_value.name}
+        facts: dict[str, Any] = {"measure": "" if self._row_value is None else self._row_value.name}
         if self.surface is not None:
             predicted = self._of(self.surface.predicted)
-            known["predicted"] = predicted.astype(float if self.is_regression else np.uint8)
+            facts["predicted"] = predicted.astype(float if self.is_regression else np.uint8)
         if self._row_value is not None:
-            known["value"] = np.asarray(self._row_value.values, dtype=float)[self.drawn]
-        self.stage.put("facts", **known)
+            facts["value"] = np.asarray(self._row_value.values, dtype=float)[self.drawn]
+        self.stage.put("facts", **facts)
 
     def _show_colours(self) -> None:
         if self.scene is not None:
@@ -300,9 +300,9 @@ class Points:
     def _scale(self, colour_by: str, theme: str) -> dict[str, Any]:
         assert self.scene is not None
         trust = None if self.truth is None else self.truth.trust
-        found = scale(self.scene, colour_by, theme == "dark", trust)
-        muted = found.pop("nan_color", found["palette"][-1])
-        return {**found, "nan": muted}
+        mapper = scale(self.scene, colour_by, theme == "dark", trust)
+        muted = mapper.pop("nan_color", mapper["palette"][-1])
+        return {**mapper, "nan": muted}
 
     def _scale_surface(self) -> None:
         """Give each image level the colour that points of the same value have."""
@@ -422,5 +422,5 @@ def usable_loop(loop: Any) -> tuple[str, NDArray | None]:
         return "", None
     if not all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in corners):
         return "", None
-    found = np.array(corners, dtype=float).reshape(-1, 2)
-    return (str(loop["view"]), found) if np.isfinite(found).all() else ("", None)
+    points = np.array(corners, dtype=float).reshape(-1, 2)
+    return (str(loop["view"]), points) if np.isfinite(points).all() else ("", None)
