@@ -56,7 +56,7 @@ class Split:
 
     @property
     def learnt(self) -> tuple[Any, Any]:
-        """What a method is given: training rows and labels, in partitions where they are on disk."""
+        """The training rows and labels that a method gets, in partitions where they are on disk."""
         return (self.X_train, self.y_train) if self.whole is None else (self.whole.X_train, self.whole.y_train)
 
 

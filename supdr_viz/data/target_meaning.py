@@ -1,4 +1,4 @@
-"""What the target of rows on disk means, by the values that it takes: classes, or numbers."""
+"""The meaning of the target of rows on disk, by the values that it takes: classes, or numbers."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Method:
 
     @property
     def learns(self) -> str:
-        """What it learns from what, in a word or two."""
+        """The tasks that it learns, or that it takes several views."""
         if "views" in inspect.signature(self.estimator).parameters:
             return "several views"
         return " and ".join(WORDS[task] for task in sorted(self.tasks()))

@@ -1,4 +1,4 @@
-"""What a plot shows, as plain arrays: both backends draw these, so that they show the same in the same colours."""
+"""Plots as plain arrays: both backends draw these, so that they show the same in the same colours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNLABELLED = "unlabelled"
 
 @dataclass(frozen=True)
 class Scale:
-    """What colours mean.
+    """The meaning of colours.
 
     `names`: of the classes; a value is the number of its class.  Empty: values are values. `limits`: ends of the scale
     of values. `first`: colour of the first class.

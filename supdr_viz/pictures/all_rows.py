@@ -27,7 +27,7 @@ from supdr_viz.pictures.types import Density, Scene
 
 @dataclass(frozen=True, eq=False)
 class AllRows:
-    """What was counted of all rows at one iteration.
+    """The counts of all rows at one iteration.
 
     `density`: in the latent plane. `rates`: ``"train"`` and ``"test"``: per cent of the rows that are wrong, or mean
     squared errors, as far as they are known; where labels are hidden also ``"labelled"`` and ``"unlabelled"`` of the

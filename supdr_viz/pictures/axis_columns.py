@@ -1,4 +1,4 @@
-"""What the axes of a plane mean in terms of the columns of the data: those that rise and fall with them."""
+"""The columns of the data that rise and fall with the axes of a plane, and so give them a meaning."""
 
 from __future__ import annotations
 

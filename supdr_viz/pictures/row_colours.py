@@ -1,4 +1,4 @@
-"""What the colours of rows mean: the label that the method sees, the truth, the prediction, its error, or trust."""
+"""The meaning of the rows' colours: the label that the method sees, the truth, the prediction, its error, or trust."""
 
 from __future__ import annotations
 

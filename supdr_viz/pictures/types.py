@@ -1,4 +1,4 @@
-"""What is drawn: plain arrays, ready for the browser.
+"""Plain arrays, ready to be drawn by the browser.
 
 A `Scene` is fixed for a data set and split; a `Frame` is one iteration of a run; a `Surface` is a decision surface,
 which is dearer and may trail the frames.  All three are immutable; views read nothing else.
@@ -63,7 +63,7 @@ class Density:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What stays while a run goes on.  Rows are training rows first, then test rows.
+    """The part of the display that stays while a run goes on.  Rows are training rows first, then test rows.
 
     task: one of "classification", "regression".
     class_names: empty for regression.

@@ -26,7 +26,7 @@ from supdr_viz.pictures.types import Curves, Density, Frame, MapQuality, Scene, 
 
 @dataclass(frozen=True)
 class DisplayOptions:
-    """What the user asked to see.
+    """The user's choice of what frames show.
 
     latent (one of "embedding", "transform"): where training rows stand: as learnt with their labels, or as new rows
         would.

@@ -1,4 +1,4 @@
-"""What a run leaves behind: curves of scalars, and a bounded set of snapshots to scrub through."""
+"""Records of a run: curves of scalars, and a bounded set of snapshots to scrub through."""
 
 from __future__ import annotations
 

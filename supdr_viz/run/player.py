@@ -330,7 +330,7 @@ class Player:
 
 
 class _Turns:
-    """What a gate says to one player."""
+    """The answers of a gate to one player."""
 
     def __init__(self, player: Player, gate: Gate, wake: Callable[[], None]) -> None:
         self._player, self._gate, self._wake = player, gate, wake

@@ -1,4 +1,4 @@
-"""What one run has done so far: snapshots, curves, and the segments that a Python snippet repeats."""
+"""The recording of one run so far: snapshots, curves, and the segments that a Python snippet repeats."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Segment:
 
 
 class CurveChunk(NamedTuple):
-    """What is drawn of successive steps that say the same names.
+    """The points of curves of successive steps that have the same names.
 
     `iterations`: rising; `values`: step by step, those of a step in the order of the names.
     """

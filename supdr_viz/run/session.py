@@ -28,7 +28,7 @@ from supdr_viz.run.pool import Pool
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """What a run is on.
+    """The data of a run.
 
     untaught: the data set as it came.
     divided: its rows as they were divided, without taught labels.
@@ -80,7 +80,7 @@ class Session:
 
     @property
     def scene(self) -> Scene | None:
-        """What stays on display while the run goes on."""
+        """The scene, which stays on display while the run goes on."""
         return None if self.loaded is None else self.loaded.scene
 
     def apply(self, experiment: Experiment, like: Session | None = None) -> bool:

@@ -1,4 +1,4 @@
-"""Who asks: a cookie with the process that answers and a name that means nothing, so that quotas can be per visitor."""
+"""A cookie with the process that answers and a random name of the visitor, so that quotas can be per visitor."""
 
 from __future__ import annotations
 

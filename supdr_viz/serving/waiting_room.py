@@ -60,7 +60,7 @@ class _Place:
 
 
 class WaitingRoom:
-    """Who waits, in the order in which they came.
+    """The waiting visitors, in the order in which they came.
 
     `clock`: returns seconds. `process`: which of several processes this is: places begin with it, so that a proxy knows
     where they lead.  0: there is one.

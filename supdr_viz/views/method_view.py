@@ -83,13 +83,13 @@ class MethodView(SquareView):
 
     @property
     def legend(self) -> list[LegendEntry]:
-        """What marks and lines mean in this mode."""
+        """The meaning of marks and lines in this mode."""
         keys = self.picture.keys if self.picture is not None else ()
         return [LegendEntry(key.name, css(key.role), key.dash, key.kind) for key in keys]
 
     @property
     def numbers(self) -> tuple[Number, ...]:
-        """What the picture says in numbers."""
+        """The numbers of the picture."""
         return self.picture.numbers if self.picture is not None else ()
 
     def caption(self, frame: Frame | None = None) -> str:

@@ -81,7 +81,7 @@ class PlaneView(SquareView):
 
     @property
     def legend(self) -> list[LegendEntry]:
-        """What the marks mean; classes have their own legend, see `class_legend`."""
+        """The meaning of the marks; classes have their own legend, see `class_legend`."""
         ring = RINGS[self.points.ringed(self.name)]
         return [LegendEntry(ring.name, css(ring.role), kind="ring")]
 

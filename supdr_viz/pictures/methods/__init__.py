@@ -1,4 +1,4 @@
-"""What methods show of themselves: one module per family of methods, each a list of modes.
+"""Pictures of methods: one module per family of methods, each a list of modes.
 
 A method that is not listed here has the modes that its fitted attributes allow.  Every map can be judged: the last mode
 is the same for all.

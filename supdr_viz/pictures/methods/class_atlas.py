@@ -1,4 +1,4 @@
-"""What ClassAtlas shows: charts as discs with their axes, cells, and doubtful rows tied to two candidates."""
+"""Pictures of ClassAtlas: charts as discs with their axes, cells, and doubtful rows tied to two candidates."""
 
 from __future__ import annotations
 

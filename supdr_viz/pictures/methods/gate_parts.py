@@ -1,4 +1,4 @@
-"""What the pictures of a gate have in common: names and colours of local models, margins, numbers."""
+"""Common parts of the pictures of a gate: names and colours of local models, margins, numbers."""
 
 from __future__ import annotations
 

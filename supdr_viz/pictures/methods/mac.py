@@ -1,4 +1,4 @@
-"""What MAC shows: rows drawn to their targets, class means against a regular simplex, spokes of two layers.
+"""Pictures of MAC: rows drawn to their targets, class means against a regular simplex, spokes of two layers.
 
 The figures to compare with are 1 to 3 of W. Wang, M. Á. Carreira-Perpiñán, "The role of dimensionality reduction in
 linear classification", AAAI 2014.

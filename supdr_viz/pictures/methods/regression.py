@@ -1,4 +1,4 @@
-"""What every regression method shows: predicted against true values."""
+"""The picture of every regression method: predicted against true values."""
 
 from __future__ import annotations
 

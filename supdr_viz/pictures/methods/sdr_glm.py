@@ -1,4 +1,4 @@
-"""What SDR-GLM shows: J as the sum of its parts, which weigh how much, singular values, and what labels did to rows.
+"""Pictures of SDR-GLM: J as the sum of its parts, which weigh how much, singular values, and what labels did to rows.
 
 The figures to compare with stand in I. Rish, G. Grabarnik, G. Cecchi, F. Pereira, G. Gordon, "Closed-Form Supervised
 Dimensionality Reduction with Generalized Linear Models", ICML 2008.

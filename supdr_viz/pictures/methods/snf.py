@@ -1,4 +1,4 @@
-"""What SNF shows: predictions, and how the values of a few labels spread over the latent plane.
+"""Pictures of SNF: predictions, and how the values of a few labels spread over the latent plane.
 
 The figures to compare with are those of J. Grabocka, E. Bedalli, L. Schmidt-Thieme, "Supervised Nonlinear
 Factorizations Excel In Semi-supervised Regression": see also `supdr_viz.pictures.methods.few_labels_errors`.

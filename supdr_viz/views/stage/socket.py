@@ -51,7 +51,7 @@ class Connection(Protocol):
 
 
 class Owner(Protocol):
-    """Whose stage it is."""
+    """The owner of a stage."""
 
     def joined(self, browser: Connection) -> None:
         """Take note that a browser is there."""
@@ -107,7 +107,7 @@ class StageSocket(WebSocketHandler):
 
     @property
     def max_message_size(self) -> int:
-        """What is longer ends the connection."""
+        """The most bytes of a message; a longer one ends the connection."""
         return MOST_SAID
 
     def check_origin(self, origin: str) -> bool:

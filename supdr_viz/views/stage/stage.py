@@ -1,4 +1,4 @@
-"""What one run's canvases show, as the server knows it: a tree, and what of it the browser has not been told yet."""
+"""The tree that one run's canvases show, and the part of it that the browser has not been sent yet."""
 
 from __future__ import annotations
 
