@@ -38,11 +38,16 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def offered(folder, monkeypatch):
-    """Offer the rows by their name, in partitions, with a sample of 120."""
-    monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([str(folder)]))
+def in_partitions(monkeypatch):
+    """Let few rows on disk be read in partitions, with a sample of 120."""
     monkeypatch.setattr(rows_on_disk, "SHOWN", 120)
     monkeypatch.setattr(rows_on_disk, "read_rows", partial(read_rows, partition_rows=PARTITION))
+
+
+@pytest.fixture
+def offered(folder, offer_rows, in_partitions):
+    """Offer the rows by their name."""
+    offer_rows(folder)
 
 
 @pytest.fixture
