@@ -5,6 +5,7 @@ They cost far more than a frame, so the player evaluates them within a budget: c
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,6 +17,9 @@ from numpy.typing import NDArray
 from supdr_viz.data.split import Split
 from supdr_viz.pictures.scene import Extent, spread_strip
 from supdr_viz.pictures.types import Lines, Relief, Scene, Sheet, Surface
+
+# The points of a surface are no rows of the user's: corners of a plane may lie far outside of the training rows.
+warnings.filterwarnings("ignore", "[0-9]+ of [0-9]+ rows of X lie far outside", UserWarning, __name__)
 
 # Evaluated points per axis, while running and at rest.
 COARSE, FINE = 50, 100
