@@ -14,15 +14,9 @@ from supdr_viz.pages.compare.column import Column, Facts
 from supdr_viz.pages.compare.files import csv_of, python_of
 from supdr_viz.pages.compare.lockstep import LockStep
 from supdr_viz.views.stage.stage import Selection
-from tests.viz.hands import Hands
 
 MOONS = {"data": "moons", "data_options": {"n_samples": 80}}
 DIABETES = {"data": "diabetes"}
-
-
-@pytest.fixture
-def hands():
-    return Hands()
 
 
 @pytest.fixture
