@@ -17,6 +17,10 @@ RECIPE := pyproject.toml constraints.txt scripts/install.sh
 # Two processes: see tests/conftest.py for who does what.  The kernels are compiled before, once for both.
 PYTEST := $(PYTHON_IN_VENV) -m pytest --numprocesses=2 --dist=loadscope --no-loadscope-reorder $(if $(DATA_DIR),--data-dir=$(DATA_DIR))
 
+# What users read.  ClassAtlas's page is still to be rewritten.
+TEXTS := README.md CONTRIBUTING.md $(filter-out docs/class_atlas.md,$(wildcard docs/*.md)) supdr_viz/presets/*.toml \
+	supdr_viz/lessons/*.toml supdr_viz/assets core/supdr/engine/common_parameters.py core/supdr/methods/*/parameters.py
+
 .PHONY: help serve test test-all test-times fuzz faults soak lint bench docs clean
 
 help:
@@ -27,7 +31,7 @@ help:
 	@echo "make fuzz        give the app 10,000 damaged links, states, lessons, sweeps, messages and files"
 	@echo "make faults      kill servers, tabs, sweeps and workers at random moments, 50 times each"
 	@echo "make soak        let 20 visitors do everything at random for 30 minutes"
-	@echo "make lint        check style, types, docstrings, scripts, and the pinned versions for known weaknesses"
+	@echo "make lint        check style, types, docstrings, spelling, scripts, and the pinned versions for known weaknesses"
 	@echo "make docs        build the documentation: docs/_build/html/index.html"
 	@echo "make bench       measure speed against peers"
 	@echo "make clean       remove .venv, caches and downloaded browsers"
@@ -63,6 +67,8 @@ lint: $(INSTALLED_TEST)
 	$(PYTHON_IN_VENV) -m ruff format --check .
 	$(PYTHON_IN_VENV) -m mypy
 	find core supdr_viz -name '*.py' -exec $(PYTHON_IN_VENV) -m numpydoc lint {} +
+	$(PYTHON_IN_VENV) -m codespell_lib README.md CHANGELOG.md CONTRIBUTING.md docs core supdr_viz apps benchmarks tests scripts
+	$(PYTHON_IN_VENV) -m codespell_lib --dictionary scripts/plain_words.txt $(TEXTS)
 	sh scripts/javascript.sh
 	sh scripts/audit.sh
 

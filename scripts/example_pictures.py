@@ -49,7 +49,9 @@ def example_picture(preset: Preset[Settings]) -> bytes:
     Raises RuntimeError if there is nothing to draw.
     """
     with closing(Session(Pool(1), lambda: None)) as session:
-        session.apply(Experiment(replace(preset.settings, speed="fast")))
+        settings = replace(preset.settings, speed="fast")
+        session.apply(Experiment(settings))
+        session.set_display(settings, method_mode=preset.mode if "method" in preset.look else "none")
         session.player.run()
         until = time.monotonic() + LONGEST
         while session.player.status.phase not in OVER and time.monotonic() < until:
@@ -63,7 +65,7 @@ def example_picture(preset: Preset[Settings]) -> bytes:
     scene = replace(replay.scene, is_labelled=np.ones_like(replay.scene.is_labelled))
     both = Image.new("RGB", (2 * SIZE[0], SIZE[1]))
     for number, dark in enumerate((False, True)):
-        half = squares(replace(replay, scene=scene), dark=dark)
+        half = squares(replace(replay, scene=scene), preset.look, dark=dark)
         both.paste(half.resize(SIZE, Image.Resampling.LANCZOS), (number * SIZE[0], 0))
     out = io.BytesIO()
     both.save(out, "WEBP", quality=EXAMPLE_QUALITY, method=6)

@@ -70,12 +70,28 @@ def turn(item):
 def pytest_collection_modifyitems(config, items):
     """Without the benchmark sets, the tests that need them are not selected: nothing is skipped in silence."""
     items.sort(key=turn)
-    if config.getoption("--data-dir") is not None:
-        return
-    without = [item for item in items if item.get_closest_marker("papers")]
+    option = config.getoption("--data-dir")
+    cases = option is not None and cases_beside(Path(option)).is_dir()
+    without = [
+        item
+        for item in items
+        if item.get_closest_marker("papers") and (option is None or ("cases" in item.fixturenames and not cases))
+    ]
     if without:
         config.hook.pytest_deselected(items=without)
-        items[:] = [item for item in items if not item.get_closest_marker("papers")]
+        left_out = set(without)
+        items[:] = [item for item in items if item not in left_out]
+
+
+def cases_beside(data_dir):
+    """Folder of small files that are hard to read, beside that of the benchmark sets; it may not be there."""
+    return data_dir.resolve().parent / "cases"
+
+
+@pytest.fixture(scope="session")
+def cases(data_dir) -> Path:
+    """Folder of small files that are hard to read."""
+    return cases_beside(data_dir)
 
 
 @pytest.fixture(scope="session")

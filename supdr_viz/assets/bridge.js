@@ -1,13 +1,14 @@
 // What only a browser can do: keys, a live region for screen readers, the page's address, window size, downloads.
 import {copy} from "./page/clipboard.js"
 import {download} from "./page/download.js"
+import {takeDrops} from "./page/drop.js"
 import {HIDDEN} from "./page/hidden.js"
 import {pageKey, workMenus} from "./page/keys.js"
 import {iterationWhenLost, waitForServer} from "./page/lost.js"
 import {answerWhenSettled} from "./page/settled.js"
 import {remember, remembered} from "./page/storage.js"
 
-const TALL = 800
+const TALL = 840
 const NARROW = 900
 
 function downloadFile({name, text, mime, binary}) {
@@ -57,7 +58,7 @@ function reportSize(model) {
 function reportKey(model, event) {
   const key = pageKey(event, model.keys)
   if (key === null) return
-  if (key !== "Escape") event.preventDefault()
+  if (!["Escape", "ArrowLeft", "PageDown", "PageUp"].includes(key)) event.preventDefault()
   if (!event.repeat || key === "ArrowRight") model.send_msg({kind: "key", key})
 }
 
@@ -102,10 +103,12 @@ export function render({model}) {
   onResize()
   if (model.origin !== location.origin + location.pathname) model.origin = location.origin + location.pathname
   watchConnection(model)
+  const endDrops = takeDrops(model)
   const endAnswers = answerWhenSettled(model)
   model.on("msg:custom", (event) => obey(model, event.data ?? event))
   model.on("remove", () => {
     endAnswers()
+    endDrops()
     endMenus()
     document.removeEventListener("keydown", onKey)
     window.removeEventListener("resize", onResize)

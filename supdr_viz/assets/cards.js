@@ -92,9 +92,22 @@ export function render({model}) {
     const cards = Object.entries(entries).map(([name, words]) => card(model, name, `${views}/${name}`, words))
     return made(kind, ...cards)
   }
-  const all = made("cards", group("squares", SQUARES, "planes"), group("curves", CURVES, "charts"))
+  const caption = document.createElement("div")
+  const words = ["h2", "p", "small"].map((kind) => document.createElement(kind))
+  const shown = Object.keys(model.parts).filter((name) => name.startsWith("present"))
+  caption.className = "presented"
+  caption.append(made("told", ...words), made("tools", ...shown.map((name) => drawPart(model, name))))
+  const all = made("cards", caption, group("squares", SQUARES, "planes"), group("curves", CURVES, "charts"))
   const stretch = () => all.classList.toggle("tall", model.tall)
   stretch()
   model.on("tall", stretch)
+  const present = () => {
+    const {title, line, place} = model.presented
+    for (const [k, text] of [title, line, place].entries()) words[k].textContent = text ?? ""
+    all.classList.toggle("presenting", Boolean(title))
+    document.documentElement.style.setProperty("--supdr-around", title ? "hidden" : "visible")
+  }
+  present()
+  model.on("presented", present)
   return all
 }

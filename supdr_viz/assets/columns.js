@@ -2,16 +2,25 @@
 // From the server: `columns`, `roles`, `views`, `proposals`, `rules`.
 const ROLES = ["use", "leave out", "target"]
 const CSS = `
-.columns { max-height: 320px; overflow: auto; border: 1px solid var(--supdr-border); border-radius: 6px; }
+.columns { max-height: min(420px, 50vh); overflow: auto; border: 1px solid var(--supdr-border); border-radius: 6px; }
 table { border-collapse: collapse; width: 100%; font: 12px Roboto, sans-serif; color: var(--supdr-text); }
 th { text-align: left; font-weight: 400; padding: 3px 6px; overflow-wrap: anywhere; }
 th b { font-weight: 600; } small { display: block; color: var(--supdr-secondary); font-size: 11px; }
-td { padding: 3px 6px 3px 0; vertical-align: top; width: 84px; } tr + tr > * { border-top: 1px solid var(--supdr-border); }
+thead th { position: sticky; top: 0; z-index: 1; background: var(--supdr-card); color: var(--supdr-secondary); }
+td { padding: 3px 6px 3px 0; vertical-align: top; width: 96px; } tr + tr > * { border-top: 1px solid var(--supdr-border); }
 tr.out b, tr.out svg { opacity: 0.5; } svg { display: block; width: 60px; height: 14px; fill: var(--supdr-secondary); }
-select, input { font: inherit; width: 84px; box-sizing: border-box; padding: 2px; border-radius: 4px; color: inherit;
+select, input { font: inherit; width: 96px; box-sizing: border-box; padding: 2px; border-radius: 4px; color: inherit;
   background: var(--supdr-card); border: 1px solid var(--supdr-border); }
-input { margin-top: 2px; } label { display: flex; gap: 4px; padding: 2px 0; font-weight: 400; overflow-wrap: anywhere; }
-label input { width: auto; flex: none; margin: 1px 0 0; } .whole { padding: 3px 6px; font: 12px Roboto, sans-serif; color: var(--supdr-text); }`
+label { display: flex; gap: 4px; padding: 2px 0; font-weight: 400; overflow-wrap: anywhere; }
+label input { width: auto; flex: none; margin: 1px 0 0; } .whole { padding: 3px 6px; font: 12px Roboto, sans-serif; color: var(--supdr-text); }
+@media (max-width: 599.95px) { .values { display: none; } td, select, input { width: 76px; } }`
+// Heads of the table: what stands below, and what it means.
+const HEADS = [
+  ["Column", ""],
+  ["Values", "How often the values occur"],
+  ["Role", "What the column is used for"],
+  ["View", "Name of a group of columns, for methods that learn from several views; may stay empty"],
+]
 
 function bars(counts) {
   const most = Math.max(1, ...counts)
@@ -56,12 +65,13 @@ function row(model, column) {
   const against = column.against ? ` · ${column.against}` : ""
   facts.textContent = `${column.kind} · ${column.distinct.toLocaleString("en")} distinct${gaps}${against}`
   head.append(name, facts)
-  head.insertAdjacentHTML("beforeend", bars(column.histogram))
+  const values = document.createElement("td")
+  values.className = "values"
+  values.insertAdjacentHTML("beforeend", bars(column.histogram))
   head.append(...model.proposals.filter((each) => each.column === column.name).map((each) => proposed(model, each)))
   const role = labelled("select", `What to do with ${column.name}`)
   const view = labelled("input", `View of ${column.name}`)
   role.append(...ROLES.map((each) => new Option(each, each)))
-  view.placeholder = "view"
   view.maxLength = 40
   role.onchange = () => {
     model.roles = {...model.roles, [column.name]: role.value}
@@ -69,8 +79,10 @@ function row(model, column) {
   view.onchange = () => {
     model.views = {...model.views, [column.name]: view.value.trim()}
   }
-  cell.append(role, view)
-  made.append(head, cell)
+  const group = document.createElement("td")
+  cell.append(role)
+  group.append(view)
+  made.append(head, values, cell, group)
   const show = () => {
     role.value = model.roles[column.name] || "use"
     view.value = model.views[column.name] || ""
@@ -79,6 +91,20 @@ function row(model, column) {
   }
   show()
   return {made, show}
+}
+
+function heads() {
+  const made = document.createElement("thead")
+  const line = made.insertRow()
+  for (const [text, help] of HEADS) {
+    const head = document.createElement("th")
+    head.scope = "col"
+    head.textContent = text
+    head.title = help
+    if (text === "Values") head.className = "values"
+    line.append(head)
+  }
+  return made
 }
 
 export function render({model}) {
@@ -93,7 +119,9 @@ export function render({model}) {
   const build = () => {
     const table = document.createElement("table")
     rows = model.columns.map((column) => row(model, column))
-    table.append(...rows.map((each) => each.made))
+    const body = document.createElement("tbody")
+    body.append(...rows.map((each) => each.made))
+    table.append(heads(), body)
     const whole = document.createElement("div")
     const known = new Set(model.columns.map((column) => column.name))
     whole.className = "whole"

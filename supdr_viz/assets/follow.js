@@ -5,7 +5,7 @@ import {openSocket} from "./stage/socket.js"
 
 const AGAIN = 2000 // milliseconds until a lost connection is tried again
 const LAST_WORDS = {
-  4404: "There is nothing to follow here: the run has ended, or the link is not complete.",
+  4404: "This run has ended, or the link is incomplete. Ask for a new link.",
   4410: "The run is not shown any more.",
   4429: "As many follow this run as can.",
 }
@@ -56,7 +56,10 @@ function join(board) {
   }
   socket.onclose = ({code}) => {
     say(LAST_WORDS[code] || "The connection is lost; trying again …")
-    if (!(code in LAST_WORDS)) setTimeout(join, AGAIN, board)
+    if (code in LAST_WORDS) {
+      byId("away").hidden = false
+      document.body.classList.toggle("gone", !byId("title").textContent) // nothing was ever shown
+    } else setTimeout(join, AGAIN, board)
   }
 }
 

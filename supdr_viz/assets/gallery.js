@@ -77,7 +77,7 @@ class Gallery {
   makeButton() {
     this.image = make("img", {alt: "", width: 92, height: 45})
     this.title = make("b")
-    const words = make("span", {}, make("small", {}, "Example"), this.title, make("small", {}, "Choose another …"))
+    const words = make("span", {}, make("small", {}, "Example"), this.title, make("small", {}, "Browse examples"))
     this.button = make("button", {type: "button", className: "chosen"}, this.image, words)
     this.button.setAttribute("aria-haspopup", "dialog")
     this.button.onclick = () => this.open()

@@ -26,7 +26,8 @@ from supdr_viz.ui.lazy import Fold
 class DataControls(Part):
     """Source of the data and its knobs.
 
-    `table`: what was loaded from a file or from OpenML, if the settings are about it; None if it has yet to be loaded.
+    `file_button`: leads to a file of one's own. `table`: what was loaded from a file or from OpenML, if the settings
+    are about it; None if it has yet to be loaded.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -42,6 +43,10 @@ class DataControls(Part):
         self.menu = widgets.select("Data set", by_heading(_at_offer(settings)), settings.data)
         self._menu = Bound(self.menu, self._chosen)
         self._body = pn.Column(margin=0, **widgets.WIDE)
+        self._dialogs: Any = None
+        self.file_button = widgets.button(
+            "Open a file …", self.open_file, icon="upload_file", margin=(2, 8, 6, 8), **widgets.WIDE
+        )
         self.view = pn.Column(widgets.section("Data"), self.menu, self._body, margin=0, **widgets.WIDE)
         self._show_source(settings.data)
 
@@ -91,16 +96,40 @@ class DataControls(Part):
         elif name in self._loaded:
             self._report({"data": name, "data_options": self._loaded[name][1], "drawn": ()})
         else:
+            if name == "file":
+                self.open_file()
             self._show_source(name)  # the settings change once something is loaded
+
+    def open_file(self) -> None:
+        """Open the dialog in which a file is chosen and looked at; the settings change once it is used."""
+        self._make_upload().open()
+        self._place_dialog()
+
+    def show_dialogs_in(self, place: Any) -> None:
+        """Put dialogs into this layout of the page, outside of its sidebar."""
+        self._dialogs = place
+        if self._upload is not None:
+            self._place_dialog()
+
+    def _place_dialog(self) -> None:
+        """Put the dialog into the page, as it is: the browser may miss what changes while it makes it."""
+        dialog = self._make_upload().dialog
+        if self._dialogs is not None and dialog not in self._dialogs.objects:
+            self._dialogs.append(dialog)
+
+    def _make_upload(self) -> UploadPanel:
+        self._upload = self._upload or UploadPanel(lambda dataset, options: self._arrived("file", dataset, options))
+        return self._upload
 
     def _show_source(self, name: str) -> None:
         """Show the form of the source that the settings name, or how to load data from one that they do not."""
         self._source = name
         self._form = None
         if name == "file":
-            self._upload = self._upload or UploadPanel(lambda dataset, options: self._arrived("file", dataset, options))
+            panel = self._make_upload()
             self._expect()  # before the browser makes the widgets: it may miss a change that comes meanwhile
-            self._body[:] = [self._upload.view]
+            self._body[:] = [panel.view]
+            self._place_dialog()
         elif name == "openml":
             self._openml = self._openml or OpenMLPanel(
                 lambda dataset, options: self._arrived("openml", dataset, options)

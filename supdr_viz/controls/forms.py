@@ -38,7 +38,7 @@ def make_knob(
     at which a slider begins that leaves "auto".
     """
     label = f"{spec.title} {RESTARTS}" if restarts else spec.title
-    help = f"{spec.help} A change restarts the run." if restarts else spec.help
+    help = f"{spec.help} Changing this restarts the run." if restarts else spec.help
     report = partial(on_change, spec.name)
     if spec.kind in ("float", "int"):
         return _slider(spec, label, value, help, report, partial(chosen, spec.name))

@@ -38,11 +38,13 @@ class MethodControls(Part):
         hyper-parameter that is left to it, where a slider begins that leaves "auto".
         """
         self._numbers = numbers
-        unable = [name for name, each in MENU.items() if on_disk and not each.learns_on_disk(task)]
+        able = (lambda each: each.learns_on_disk(task)) if on_disk else (lambda each: task in each.tasks())
+        # The kit takes no value that cannot be chosen: the method in force stays one that can.
+        unable = [name for name, each in MENU.items() if not able(each) and name != self._settings.method]
         self._task = task
         if self.menu.disabled_options != unable:
             self.menu.disabled_options = unable
-            self._unable = bool(unable)
+            self._unable = bool(unable) and on_disk
             self._say_about()
         self._form.set_task(task)
 
@@ -50,6 +52,8 @@ class MethodControls(Part):
         """Show these settings without reporting them."""
         other_method = settings.method != self._settings.method
         self._settings = settings
+        if settings.method in self.menu.disabled_options:
+            self.menu.disabled_options = [name for name in self.menu.disabled_options if name != settings.method]
         self._method.show(settings.method)
         if other_method:
             self._show_form(settings)

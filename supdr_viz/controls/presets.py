@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
@@ -41,8 +41,11 @@ class _Chooser:
         widgets.message(self.note)
 
     def say(self, preset: Preset[Any], at_hand: bool = True) -> None:
-        """Show a preset's note, and how to get its data unless they are at hand."""
+        """Show a preset's note, its measurements behind a fold, and how to get its data unless they are at hand."""
         text = f'<p class="small">{widgets.escape(preset.note)}</p>'
+        if preset.more:
+            more = f"<summary>More</summary><p>{widgets.escape(preset.more)}</p>"
+            text += f'<details class="small">{more}</details>'
         if preset.needs is not None and not at_hand:
             text = f'<p class="small warning">{widgets.escape(preset.needs.how)}</p>' + text
         self.note.object = text
@@ -63,14 +66,14 @@ class PresetGallery(_Chooser):
     """The explorer's examples as pictures, with a note below.
 
     `name`: which is chosen at first; empty: none, the settings are the user's own. `on_choose`: ``on_choose(name)``
-    after a user's choice. `view`: both.
+    after a user's choice. `beside`: what stands between both. `view`: all.
     """
 
-    def __init__(self, name: str, on_choose: Callable[[str], Any]) -> None:
+    def __init__(self, name: str, on_choose: Callable[[str], Any], beside: Sequence[Any] = ()) -> None:
         super().__init__(Gallery(_pictured, value=name, margin=(2, 8, 6, 8), **widgets.WIDE), on_choose)
         self.select.param.watch(locked_callback(lambda _event: self._describe()), "value")
         self._describe()
-        self.view = pn.Column(self.select, self.note, margin=0, **widgets.WIDE)
+        self.view = pn.Column(self.select, *beside, self.note, margin=0, **widgets.WIDE)
 
     def _describe(self) -> None:
         """Show the chosen one on the button."""

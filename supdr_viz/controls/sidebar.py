@@ -38,8 +38,9 @@ class Controls:
         self._preset = preset
         self._callbacks: list[Callable[[Experiment, Experiment], Any]] = []
         self._exchange = ""  # why another method than the chosen one begins
-        self.presets = PresetGallery(preset, self._preset_chosen)
+        self._on_exchange: Callable[[str, Experiment], Any] | None = None
         self.data = DataControls(settings)
+        self.presets = PresetGallery(preset, self._preset_chosen, [self.data.file_button])
         self.split = SplitControls(settings)
         self.method = MethodControls(settings)
         self.planes = DisplayControls(settings)
@@ -76,6 +77,10 @@ class Controls:
     def on_change(self, callback: Callable[[Experiment, Experiment], Any]) -> None:
         """Call ``callback(old, new)`` once after each action of the user."""
         self._callbacks.append(callback)
+
+    def on_exchange(self, callback: Callable[[str, Experiment], Any]) -> None:
+        """Call ``callback(why, before)`` after other data have begun with another method than the one before."""
+        self._on_exchange = callback
 
     def apply(self, settings: Settings, *, notify: bool = True) -> None:
         """Show these settings in all parts; reported once, if anything changed.
@@ -186,12 +191,14 @@ class Controls:
     def _become(self, settings: Settings, *, notify: bool = True) -> None:
         for part in self.parts:
             part.apply(settings)
-        self.method.explain(self._exchange)
-        self._exchange = ""
+        exchange, self._exchange = self._exchange, ""
+        self.method.explain(exchange)
         old, self._experiment = self._experiment, Experiment(settings, self.data.table)
         if notify and self._experiment != old:
             for callback in self._callbacks:
                 callback(old, self._experiment)
+            if exchange and self._on_exchange is not None:
+                self._on_exchange(exchange, old)
 
     def _leave_preset(self) -> None:
         self._preset = ""

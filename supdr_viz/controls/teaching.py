@@ -86,7 +86,7 @@ class TeachingBar:
         self._row = widgets.flow(
             self._words,
             self._choices,
-            widgets.button("Next doubtful", doubtful, icon="help_outline", kind="text"),
+            widgets.button("Next uncertain row", doubtful, icon="help_outline", kind="text"),
             self._undo,
             widgets.button("Done", close, kind="text"),
             margin=0,

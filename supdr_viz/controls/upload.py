@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import panel as pn
@@ -14,10 +15,12 @@ from supdr.datasets.proposals import MISSING, UnknownProposal
 from supdr_viz.controls.columns import LEAVE_OUT, TARGET, USE, ColumnTable
 from supdr_viz.data.columns import names_from_text, names_to_text, reading_options, views_from_text, views_to_text
 from supdr_viz.data.quotas import most
+from supdr_viz.data.sample_tables import SAMPLES
 from supdr_viz.data.sources import IMPUTE
 from supdr_viz.ui import widgets
 from supdr_viz.ui.background import Latest, Outcome
 from supdr_viz.ui.binding import Bound
+from supdr_viz.ui.bridge import TAKES_DROPS
 from supdr_viz.ui.dropper import file_dropper
 from supdr_viz.ui.lazy import Fold
 from supdr_viz.ui.upload_budget import reserve
@@ -30,6 +33,8 @@ MANY_NUMBERS = 20
 
 TASKS = {"classification": "classification", "regression": "regression"}
 MAX_SHOWN_COLUMNS = 30
+# Pixels across of a choice beside others.
+CHOICE = 190
 # Name of a table that was pasted, in links and saved settings.
 PASTED = "pasted.csv"
 
@@ -47,8 +52,8 @@ def limits_text() -> str:
     largest = limits()
     formats = ", ".join(extension[1:].upper() for extension in EXTENSIONS)
     return (
-        f"{formats}, also with .gz. At most {largest.max_bytes / 1e6:g} MB, {largest.max_rows:,} rows, "
-        f"{largest.max_columns:,} columns. The file stays on this server while the page is open and is not kept."
+        f"{formats}, optionally gzipped. At most {largest.max_bytes / 1e6:g} MB, {largest.max_rows:,} rows, "
+        f"{largest.max_columns:,} columns. Your file is held in memory only while this page is open."
     )
 
 
@@ -74,7 +79,7 @@ class UploadPanel:
     """Choose a file, look at it, choose the target, use it.
 
     `on_loaded`: ``on_loaded(dataset, options)`` when the user presses "Use this file". `look`: the file that is being
-    looked at.
+    looked at; `dialog`: where this happens; `view`: for the sidebar: which file is in use.
     """
 
     def __init__(self, on_loaded: Loaded) -> None:
@@ -88,18 +93,22 @@ class UploadPanel:
         # Columns that were left out and taken against what was proposed, while the file is read under other rules.
         self._differing: tuple[set[str], set[str]] | None = None
         self._latest = Latest()
-        self.dropper = file_dropper(self.receive, self._refuse, max_bytes=limits().max_bytes)
+        self.dropper = file_dropper(self.receive, self._refuse, max_bytes=limits().max_bytes, css_classes=[TAKES_DROPS])
         self.message = widgets.html()
         self.table = widgets.html(visible=False)
         self.columns = ColumnTable(visible=False, margin=(4, 8), **widgets.WIDE)
         self.missing = pmui.TextInput(
-            label="Written for a missing cell", size="small", visible=False, margin=(6, 8), **widgets.WIDE
+            label="Written for a missing cell", size="small", visible=False, margin=(6, 8), width=CHOICE
         )
-        self.sheet = widgets.select("Sheet", {"": ""}, "", visible=False)
-        self.target = widgets.select("Target", {"": ""}, "", visible=False)
-        self.task = widgets.select("Task", TASKS, "classification", visible=False)
-        self.impute = widgets.select(
-            IMPUTE.label, {label: value for value, label in IMPUTE.choices}, IMPUTE.default, visible=False
+        fillings = {label: value for value, label in IMPUTE.choices}
+        self.sheet, self.target, self.task, self.impute = (
+            widgets.select(label, options, value, visible=False, width=CHOICE, sizing_mode=None)
+            for label, options, value in (
+                ("Sheet", {"": ""}, ""),
+                ("Target", {"": ""}, ""),
+                ("Task", TASKS, "classification"),
+                (IMPUTE.label, fillings, IMPUTE.default),
+            )
         )
         self._sheet = Bound(self.sheet, self._sheet_chosen)
         self._roles = Bound(self.columns, self._roles_chosen, ("roles",))
@@ -109,30 +118,44 @@ class UploadPanel:
         self._task, self._impute = Bound(self.task), Bound(self.impute)
         self.paste = Fold("Paste a table", self._build_paste)
         self.use = widgets.button("Use this file", self._use, kind="contained", visible=False, icon="check", margin=8)
+        self.said = widgets.html()
         self.change = widgets.button("Change the columns", self._open_again, visible=False, icon="tune", margin=8)
-        self.view = pn.Column(
+        self.view = pn.Column(self.said, self.change, margin=0, **widgets.WIDE)
+        self.dialog = widgets.dialog(
+            "Your data",
             widgets.caption(limits_text()),
             self.dropper,
+            self._samples(),
             self.paste.view,
             self.message,
-            self.sheet,
+            widgets.flow(self.sheet, self.target, self.task, self.impute, self.missing, self.use, margin=0),
             self.table,
             self.columns,
-            self.missing,
-            self.target,
-            self.task,
-            self.impute,
-            self.use,
-            self.change,
-            margin=0,
-            **widgets.WIDE,
+            width_option="lg",
         )
+
+    def _samples(self) -> Any:
+        """Make buttons with tables to try."""
+        buttons = [
+            widgets.button(each.label, partial(self._try, name), kind="text", icon="table_view")
+            for name, each in SAMPLES.items()
+        ]
+        return widgets.flow(widgets.caption("Or try one of these:", width=130, sizing_mode=None), *buttons, margin=0)
+
+    def _try(self, name: str) -> None:
+        self.receive(name, SAMPLES[name].csv())
+
+    def open(self) -> None:
+        """Open the dialog."""
+        self.dialog.open = True
 
     def expect(self, options: Mapping[str, Any]) -> None:
         """Ask for the file of shared settings: its target and task are chosen once it is there."""
         self._linked = dict(options)
         if self.look is None and options.get("name"):
-            widgets.message(self.message, f"These settings use the file {options['name']}: choose it here.", "warning")
+            wanted = f"These settings use the file {options['name']}: "
+            widgets.message(self.message, f"{wanted}choose it here.", "warning")
+            widgets.message(self.said, f"{wanted}press Open a file.", "warning")
 
     def _build_paste(self) -> list[Any]:
         field = pmui.TextAreaInput(
@@ -143,7 +166,7 @@ class UploadPanel:
             margin=(6, 8),
             **widgets.WIDE,
         )
-        look = widgets.button("Look at it", lambda: self._pasted(field), icon="content_paste", margin=8)
+        look = widgets.button("Preview", lambda: self._pasted(field), icon="content_paste", margin=8)
         return [field, look]
 
     def _pasted(self, field: Any) -> None:
@@ -244,6 +267,7 @@ class UploadPanel:
             ignore = [name for name in look.columns if name in {*look.suggested(chosen), *left_out} - taken]
         self._differing = None
         groups = views_from_text(self._linked.get("groups", "")) if fits else {}
+        self.sheet.label = "Sheet" if look.format.startswith("sheet ") else "Table"
         self._sheet.show(look.sheet, options={name: name for name in look.sheets} or {"": ""})
         self._target.show(chosen, options={name: name for name in look.columns})
         self._impute.show(self._linked.get("impute", IMPUTE.default) if fits else IMPUTE.default)
@@ -278,7 +302,7 @@ class UploadPanel:
 
     def _open_again(self) -> None:
         self._unfold(True)
-        self.change.visible = False
+        self.open()
 
     def _roles_chosen(self, roles: dict[str, str]) -> None:
         """Take the column that became the target; without one, the one before stays it."""
@@ -343,9 +367,11 @@ class UploadPanel:
             widgets.message(self.message, outcome.problem, "error")
             return
         dataset = outcome.value
-        widgets.message(self.message, f"In use: {options['name']}. {dataset.description}")
+        for place in (self.message, self.said):
+            widgets.message(place, f"In use: {options['name']}.")
         self._unfold(False)
         self.change.visible = True
+        self.dialog.open = False
         self._on_loaded(dataset, options)
 
 

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import math
 
+# Of a deviation; its mean ends at the same place.
+DIGITS = 2
+
+# Behind the point: smaller deviations are as good as none.
+MOST_PLACES = 6
+
 
 def numeral(value: float, span: float, digits: int = 3) -> str:
     """Write a value with so many digits, and as many more as tell apart values of a range far from zero.
@@ -20,3 +26,17 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{max(seconds, 1):.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def mean_text(mean: float, deviation: float) -> str:
+    """Write a mean to the place at which its deviation ends, as in 0.037 ± 0.020.
+
+    `deviation`: not finite, as of a single number: the mean alone.
+    """
+    if not math.isfinite(deviation):
+        return f"{mean:.4g}"
+    if deviation < 10.0**-MOST_PLACES:
+        return f"{mean:.4g} ± 0"
+    last = int(f"{deviation:.{DIGITS - 1}e}".partition("e")[2])  # of the deviation as it is rounded
+    places = min(max(DIGITS - 1 - last, 0), MOST_PLACES)
+    return f"{mean:.{places}f} ± {deviation:.{places}f}"

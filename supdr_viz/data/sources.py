@@ -39,7 +39,7 @@ class Source:
     task: str = "classification"
 
 
-GENERATORS, BUNDLED, ELSEWHERE = "Generators", "Bundled sets", "Your data"
+GENERATORS, BUNDLED, ELSEWHERE = "Generators", "Bundled sets", "Load data"
 
 # Characters of a list of columns in a link: names of thousands of them.
 LONGEST_LIST = 60_000
@@ -89,7 +89,15 @@ _GAUSS4_FORM = with_defaults(
 _VIEWS_FORM = with_defaults(
     datasets.make_multiview_digits,
     (
-        count("n_samples", "Digits", 100, 1797, "Rows drawn at random; automatic: all of them.", step=1, main=True),
+        count(
+            "n_samples",
+            "Digits",
+            100,
+            1797,
+            "Number of digits drawn at random. Automatic: all of them.",
+            step=1,
+            main=True,
+        ),
         Parameter(
             "classes",
             "Classes",
@@ -109,7 +117,9 @@ _SHEET_FORM = with_defaults(
     ),
 )
 _COLUMNS = replace(
-    scale("n_features", "Columns", 10, 5000, "Features; the signal of a row does not depend on them.", symbol="D"),
+    scale(
+        "n_features", "Columns", 10, 5000, "Number of features. The signal of a row does not depend on it.", symbol="D"
+    ),
     kind="int",
     main=True,
 )
@@ -118,7 +128,16 @@ _LATENT_FORM = with_defaults(
     (
         count("n_samples", "Rows", 20, 2000, "Half of them in each class.", step=20, main=True),
         _COLUMNS,
-        Parameter("scale", "Signal", "float", 1, 8, 0.5, main=True, help="Size of the loadings: 3 is hard."),
+        Parameter(
+            "scale",
+            "Signal",
+            "float",
+            1,
+            8,
+            0.5,
+            main=True,
+            help="Size of the loadings. With 3 the classes are hard to separate.",
+        ),
     ),
 )
 _AMPLITUDE = Parameter("amplitude", "Signal", "float", 1, 100, 1, main=True, help="Size of the loadings.")
@@ -135,7 +154,7 @@ _FACTORS_FORM = with_defaults(
 _SLOW_FORM = with_defaults(
     datasets.make_wide_regression,
     (
-        count("n_samples", "Rows", 40, 1500, "In the order of time.", step=2, main=True),
+        count("n_samples", "Rows", 40, 1500, "Number of rows, in the order of time.", step=2, main=True),
         _COLUMNS,
         _AMPLITUDE,
         _CELL_NOISE,
@@ -144,8 +163,8 @@ _SLOW_FORM = with_defaults(
 _BITS_FORM = with_defaults(
     datasets.load_digits_bits,
     (
-        count("first", "First digit", 0, 9, "The one class.", main=True),
-        count("second", "Second digit", 0, 9, "The other class; another digit.", main=True),
+        count("first", "First digit", 0, 9, "Digit of the first class.", main=True),
+        count("second", "Second digit", 0, 9, "Digit of the second class.", main=True),
         Parameter("threshold", "Threshold", "float", 0, 15, 1, help="Pixels darker than this are 1."),
     ),
 )
@@ -156,10 +175,12 @@ IMPUTE = Parameter(
     "choice",
     choices=choices(("median", "fill with medians"), ("mean", "fill with means"), ("none", "leave missing")),
     default="median",
-    help="For methods that need every cell: filled with what the training rows have in the column.",
+    help="For methods that need every cell: fill with a value from the training rows of the column.",
 )
 _OPENML_FORM = (
-    Parameter("name", "Name or number", "text", help="As on openml.org.", default="", main=True),
+    Parameter(
+        "name", "Name or number", "text", help="Name or number of the data set on openml.org.", default="", main=True
+    ),
     _TARGET,
     IMPUTE,
 )
@@ -169,22 +190,53 @@ _TASK = Parameter(
     "choice",
     choices=choices(("auto", "automatic"), "classification", "regression"),
     default="auto",
-    help="What the target means.",
+    help="Whether the target is a class or a number.",
 )
 _FILE_FORM = (
     Parameter("name", "File", "text", help="Name of the file.", default="", main=True),
-    Parameter("sheet", "Sheet", "text", help="Of a workbook; else the first that holds something.", default=""),
+    Parameter(
+        "sheet", "Sheet", "text", help="Sheet of the workbook. If empty, the first sheet with data is used.", default=""
+    ),
     _TARGET,
     _TASK,
-    Parameter("ignore", "Left out", "text", default="", longest=LONGEST_LIST, help="Columns, separated by commas."),
-    Parameter("groups", "Views", "text", default="", longest=LONGEST_LIST, help="view:column, separated by commas."),
-    Parameter("accept", "Accepted", "text", default="", longest=LONGEST_LIST, help="Proposals, separated by commas."),
-    Parameter("decline", "Declined", "text", default="", longest=LONGEST_LIST, help="Proposals, separated by commas."),
-    Parameter("missing", "Written for a missing cell", "text", default="", help="Texts, separated by commas."),
+    Parameter(
+        "ignore",
+        "Left out",
+        "text",
+        default="",
+        longest=LONGEST_LIST,
+        help="Names of columns to leave out, separated by commas.",
+    ),
+    Parameter(
+        "groups", "Views", "text", default="", longest=LONGEST_LIST, help="Pairs view:column, separated by commas."
+    ),
+    Parameter(
+        "accept",
+        "Accepted",
+        "text",
+        default="",
+        longest=LONGEST_LIST,
+        help="Proposals that you accept, separated by commas.",
+    ),
+    Parameter(
+        "decline",
+        "Declined",
+        "text",
+        default="",
+        longest=LONGEST_LIST,
+        help="Proposals that you accept, separated by commas.",
+    ),
+    Parameter(
+        "missing",
+        "Written for a missing cell",
+        "text",
+        default="",
+        help="Texts that mark a missing cell, separated by commas.",
+    ),
     IMPUTE,
 )
 _ROWS_FORM = (
-    Parameter("name", "Rows", "text", help="One of those that this server offers.", default="", main=True),
+    Parameter("name", "Rows", "text", help="A table that this server offers.", default="", main=True),
     _TARGET,
     _TASK,
 )

@@ -192,10 +192,9 @@ def estimator_arguments(
     tasks = method.tasks()
     if task not in tasks:
         others = [each.label for each in MENU.values() if each.group == METHODS_GROUP and task in each.tasks()]
-        predicted = "classes" if task == "regression" else "numbers"
+        needs, got = ("classes", "numeric") if task == "regression" else ("numbers", "a class")
         raise Unusable(
-            f"{method.label} predicts {predicted}; these data are for {task}: "
-            f"choose {', '.join(others[:-1])} or {others[-1]} for them."
+            f"{method.label} needs {needs}, but this target is {got}. Try {', '.join(others[:-1])} or {others[-1]}."
         )
     if task != tasks[0]:
         arguments["task"] = task

@@ -115,10 +115,13 @@ _COMPARED = {**BASELINES, "LogisticPCA": LogisticPCA}
 MENU: dict[str, Method] = _methods(METHODS_GROUP, supdr.METHODS) | _methods(BASELINES_GROUP, _COMPARED)
 
 
-def method_menu() -> dict[str, dict[str, str]]:
-    """Return the menu of methods: heading, which says what they learn from what, -> text -> name."""
+def method_menu(task: str = "") -> dict[str, dict[str, str]]:
+    """Return the menu of methods: heading, which says what they learn from what, -> text -> name.
+
+    `task` (one of "classification", "regression"): leave out what learns no such targets; empty: all.
+    """
     menu: dict[str, dict[str, str]] = {}
-    for method in MENU.values():
+    for method in (each for each in MENU.values() if not task or task in each.tasks()):
         menu.setdefault(f"{method.group}: {method.learns}", {})[method.label] = method.name
     return menu
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from supdr.datasets.limits import listed
 from supdr.engine.parameters import Parameter, quoted
 
 # Unknown names that are named one by one.
@@ -63,7 +62,7 @@ class Reader:
         value = self.take(name, default)
         if isinstance(value, str) and value in offered:
             return value
-        unknown = f"There is no {kind} {quoted(value)}; known are {listed(offered, most=20)}."
+        unknown = f"There is no {kind} {quoted(value)}; using {quoted(default)} instead."
         self.say((needs or {}).get(str(value), unknown))
         return default
 

@@ -33,7 +33,7 @@ def to_python(settings: Settings, segments: Segments, dataset: Dataset) -> str:
         model = _model(settings, segments, dataset, parts)
         body = [*rows_on_disk(settings, dataset), "", *model, "", *report_on_disk(settings, dataset)]
         return "\n".join([*imports_on_disk(settings.method, body), "", *body]) + "\n"
-    body = [*_data(settings, dataset), "", *_split(settings, dataset), ""]
+    body = [*data_lines(settings, dataset), "", *_split(settings, dataset), ""]
     body += _model(settings, segments, dataset, parts)
     body += ["", *_report(settings, dataset, parts)]
     return "\n".join([*_imports(body, settings), "", *body]) + "\n"
@@ -57,8 +57,8 @@ def _imports(body: list[str], settings: Settings) -> list[str]:
     return [*lines, *([estimator, data] if module == "supdr" else sorted([estimator, data]))]
 
 
-def _call(name: str, arguments: dict[str, Any], first: str = "") -> str:
-    """One call, broken into lines if it is long."""
+def call_text(name: str, arguments: dict[str, Any], first: str = "") -> str:
+    """Write one call, broken into lines if it is long."""
     parts = ([first] if first else []) + [f"{key}={_literal(value)}" for key, value in arguments.items()]
     line = f"{name}({', '.join(parts)})"
     return line if len(line) <= 100 else f"{name}(\n    " + ",\n    ".join(parts) + ",\n)"
@@ -68,7 +68,8 @@ def _literal(value: Any) -> str:
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
-def _data(settings: Settings, dataset: Dataset) -> list[str]:
+def data_lines(settings: Settings, dataset: Dataset) -> list[str]:
+    """Write the lines that load the rows of these settings as ``X`` and ``y``."""
     source, options = SOURCES[settings.data], dict(settings.data_options)
     if source.at_hand:
         arguments = {**source.fixed, **{k: v for k, v in options.items() if v != _default(source, k)}}
@@ -76,11 +77,11 @@ def _data(settings: Settings, dataset: Dataset) -> list[str]:
             arguments[source.labels] = settings.label_share
         if source.seeded:
             arguments["random_state"] = settings.seed
-        lines = [f"data = {_call(source.loader, arguments)}"]
+        lines = [f"data = {call_text(source.loader, arguments)}"]
     else:
         name = options["name"]
         first = name if settings.data == "openml" and name.isdecimal() else _literal(name)
-        lines = [f"data = {_call(source.loader, reading_options(options), first)}"]
+        lines = [f"data = {call_text(source.loader, reading_options(options), first)}"]
     return [*lines, "X, y = data.to_xy()"]
 
 
@@ -99,7 +100,7 @@ def _split(settings: Settings, dataset: Dataset) -> list[str]:
     if settings.label_share < 1:
         arguments = {"task": dataset.task, "random_state": settings.seed}
         lines.append("truth = y_train")
-        lines.append(f"y_train = {_call('hide_labels', arguments, f'y_train, {settings.label_share!r}')}")
+        lines.append(f"y_train = {call_text('hide_labels', arguments, f'y_train, {settings.label_share!r}')}")
     strategy = imputation(settings, dataset)
     if strategy:
         lines.append(f"imputer = SimpleImputer(strategy={strategy!r}, keep_empty_features=True)")
@@ -113,14 +114,14 @@ def _divided_with_truth(settings: Settings) -> list[str]:
     if settings.test_share == 0:
         return ["X_train, y_train, truth = X, y, data.truth"]
     more = {"test_size": settings.test_share, "random_state": settings.seed}
-    call = _call("train_test_split", more, "X, y, data.truth")
+    call = call_text("train_test_split", more, "X, y, data.truth")
     return [f"X_train, X_test, y_train, _, truth, y_test = {call}"]
 
 
 def _divided(settings: Settings, dataset: Dataset, parts: Split) -> list[str]:
     more = {"test_size": settings.test_share, "random_state": settings.seed}
     if not len(parts.kept):
-        call = _call("train_test_split", more, "X, y" + (", stratify=y" if parts.stratified else ""))
+        call = call_text("train_test_split", more, "X, y" + (", stratify=y" if parts.stratified else ""))
         return [f"X_train, X_test, y_train, y_test = {call}"]
     if dataset.task == "classification":
         lines = [
@@ -133,7 +134,7 @@ def _divided(settings: Settings, dataset: Dataset, parts: Split) -> list[str]:
     first = "np.flatnonzero(divisible)" + (", stratify=y[divisible]" if parts.stratified else "")
     return [
         *lines,
-        f"train, test = {_call('train_test_split', more, first)}",
+        f"train, test = {call_text('train_test_split', more, first)}",
         "train = np.concatenate([train, np.flatnonzero(~divisible)])",
         "X_train, X_test, y_train, y_test = X[train], X[test], y[train], y[test]",
     ]
@@ -168,7 +169,7 @@ def _model(settings: Settings, segments: Segments, dataset: Dataset, parts: Spli
         return [
             *begin,
             *(_teaching(settings.taught, parts) if teaches else []),
-            f"model = {_call(settings.method, estimator_arguments(settings, *known))}",
+            f"model = {call_text(settings.method, estimator_arguments(settings, *known))}",
             "model.fit(X_train, y_train)",
         ]
     lines: list[str] = begin
@@ -181,11 +182,11 @@ def _model(settings: Settings, segments: Segments, dataset: Dataset, parts: Spli
         arguments = estimator_arguments(segment, *known)
         if number == 0:
             run = {"max_iter": max(steps, 1), "tol": -1}
-            lines.append(f"model = {_call(settings.method, {**arguments, **run})}")
+            lines.append(f"model = {call_text(settings.method, {**arguments, **run})}")
             start = ""
         else:
             lines.append(
-                _call("model.set_params", {**_changed(previous, arguments, segment), "max_iter": max(steps, 1)})
+                call_text("model.set_params", {**_changed(previous, arguments, segment), "max_iter": max(steps, 1)})
             )
             start = ", start=snapshot"
         previous = arguments

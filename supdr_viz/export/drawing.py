@@ -120,7 +120,7 @@ def _draw_rings(pen: Pen, tree: Tree, plane: Tree, *, dark: bool) -> None:
     at, ring = pen.pixels(unpacked_places(plane["place"])), plane["ring"]
     ease, colour = ring.get("ease", 1.0), getattr(palette(dark), ring["role"])
     ringed = np.unpackbits(ring["rows"], count=len(at), bitorder="little").astype(bool)
-    size, line = tree["rows"]["size"] + RING_GAP, ring["width"] * ease
+    size, line = ring.get("grow", 1.0) * tree["rows"]["size"] + RING_GAP, ring["width"] * ease
     for row in np.flatnonzero(ringed & np.isfinite(at).all(axis=1)):
         pen.mark(at[row], 0, size, colour, 0.0, line, ring["alpha"] * ease)
 

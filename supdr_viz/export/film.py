@@ -6,6 +6,7 @@ import errno
 import io
 import struct
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -115,12 +116,18 @@ def picture(replay: Replay, number: int = -1, *, dark: bool = False, scale: int 
     return image if scale == SMOOTH else image.resize(size, Image.Resampling.LANCZOS)
 
 
-def squares(replay: Replay, *, dark: bool = False) -> Image.Image:
-    """Draw the input space and the latent space of the last moment, without words.
+def squares(replay: Replay, look: Sequence[str] = ("input", "latent"), *, dark: bool = False) -> Image.Image:
+    """Draw plots of the last moment side by side, without words.
 
-    Returns in RGB.
+    `look`: which, of "input", "latent", "method" and "losses". Returns in RGB.
     """
-    return picture(replay, dark=dark).crop((GAP, HEAD, 2 * (GAP + SIDE), HEAD + SIDE))
+    drawn = picture(replay, dark=dark)
+    columns = ["input", "latent", *(["method"] if replay.mode is not None else []), "losses"]
+    out = Image.new("RGB", (len(look) * (GAP + SIDE) - GAP, SIDE), palette(dark).page)
+    for place, view in enumerate(look):
+        left = GAP + columns.index(view) * (SIDE + GAP)
+        out.paste(drawn.crop((left, HEAD, left + SIDE, HEAD + SIDE)), (place * (GAP + SIDE), 0))
+    return out
 
 
 def _shown(replay: Replay, moment: Moment) -> Tree:

@@ -89,7 +89,7 @@ class Staged:
     Raises ValueError if there is no public way to follow it.
     """
 
-    notes: ClassVar[dict[bool, str]] = {False: "scores, saw labels", True: "saw the labels"}
+    notes: ClassVar[dict[bool, str]] = {False: "scores, placed using labels", True: "placed using labels"}
 
     def __init__(self, learner: Any) -> None:
         self.learner = learner

@@ -21,9 +21,8 @@ FOLLOW = "follow"
 OPEN, END = "Open a class link", "End the class link"
 
 WHY = (
-    "Whoever opens this link sees your run as you do, while this page is open: the same frames, computed once. They "
-    "can change nothing, but take over the settings into a page of their own. The link is the key: no password is "
-    "asked for."
+    "Anyone with this link can watch your run live for as long as this page is open. They cannot change it, but can "
+    "open a copy with the same settings. No password is needed."
 )
 
 
@@ -38,6 +37,7 @@ class ClassLink:
         self._bridge, self._stage, self._on_open = bridge, stage, on_open
         self._on_count: Callable[[int], Any] | None = None
         self.followers: Followers | None = None
+        self._built = False
         self._call: Call | None = None
         self._scheduled = False
 
@@ -62,6 +62,8 @@ class ClassLink:
         self._copy = widgets.button(
             "Copy class link", lambda: copy(self.address, "Class link"), icon="content_copy", visible=False
         )
+        self._built = True
+        self._show(self.followers is not None)
         buttons = widgets.flow(self._switch, self._copy, margin=0)
         return [widgets.section("Follow this run"), widgets.caption(WHY), self._field, self._message, buttons]
 
@@ -85,7 +87,6 @@ class ClassLink:
         self._call = call_in_page(document)
         self.followers = Followers(self._stage, self._counted)
         self._on_open()
-        self._field.value = self.address
         self._show(True)
         self._say()
 
@@ -103,6 +104,9 @@ class ClassLink:
             followers.end()
 
     def _show(self, open: bool) -> None:
+        if not self._built:
+            return
+        self._field.value = self.address
         for part in (self._field, self._copy):
             part.visible = open
         self._switch.param.update(label=END if open else OPEN, icon="stop" if open else "cast_for_education")
@@ -117,8 +121,11 @@ class ClassLink:
         self._scheduled = False
         if self.followers is not None:
             number = len(self.followers)
-            words = {0: "Nobody follows yet.", 1: "One page follows."}.get(number, f"{number} pages follow.")
-            widgets.message(self._message, words)
+            words = {0: "Nobody is watching yet.", 1: "One person is watching."}.get(
+                number, f"{number} people are watching."
+            )
+            if self._built:
+                widgets.message(self._message, words)
             self._tell(number)
 
     def _tell(self, number: int) -> None:

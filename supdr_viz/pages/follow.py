@@ -16,6 +16,14 @@ from supdr_viz.ui.theme import css_variables, palette
 _SQUARES = {"input": (), "latent": ("numbers of the map",), "method": ("keys", "numbers")}
 _CURVES = ("losses", "errors")
 
+# The kit's own sheet, which tells where the fonts of the pages are.
+FONTS = "static/extensions/panel-material-ui/panel-material-ui.bundle.css"
+
+SAID_CSS = """
+.said { display: flex; flex-wrap: wrap; column-gap: 12px; font-size: 11.5px; color: var(--supdr-secondary); }
+.said b { color: var(--supdr-text); }
+"""
+
 
 class FollowPage(RequestHandler):
     """Answers with the page; which run it shows is in its address, and its script reads it there."""
@@ -46,10 +54,13 @@ def page() -> str:
     curves = "".join(_card(name, f'<div class="chart" data-slot="charts/{name}"></div>') for name in _CURVES)
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>supdr · Following a run</title><style>{variables}{style}</style></head><body>
+<title>supdr · Following a run</title><link rel="stylesheet" href="{FONTS}">
+<style>{variables}{style}</style></head><body>
 <header><h1>Following a run</h1><span id="title"></span>
-<a id="take" hidden href="explorer" target="_blank">Take over</a></header>
-<main><p id="said" role="status">Joining …</p><div class="row">{_words("status")}{_words("classes", slot=False)}</div>
+<a id="take" hidden href="explorer" target="_blank">Open my own copy</a></header>
+<main><p id="said" role="status">Joining …</p>
+<p id="away" hidden><a href="explorer">Open the explorer</a></p>
+<div class="row">{_words("status")}{_words("classes", slot=False)}</div>
 <div class="squares">{squares}</div><div class="curves">{curves}</div></main>
 <script type="module" src="{OwnFile.address(bundle("follow.js"), "js")}"></script></body></html>
 """
@@ -62,5 +73,5 @@ def _card(name: str, view: str, under: Sequence[str] = ()) -> str:
 def _words(name: str, slot: bool = True) -> str:
     """Make the place of a text, with the styles that it has in the explorer."""
     mark = f'data-slot="words/{name}"' if slot else f'id="{name}"'
-    sheet = f"<style>{TEXT_CSS}{HEAD_CSS}{STATUS_CSS}</style>"
+    sheet = f"<style>{TEXT_CSS}{HEAD_CSS}{STATUS_CSS}{SAID_CSS}</style>"
     return f'<div {mark}><template shadowrootmode="open">{sheet}<div></div></template></div>'

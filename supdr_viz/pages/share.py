@@ -33,7 +33,10 @@ class ShareMenu:
     get_json: returns the settings as JSON.
     get_csv: ``get_csv("embedding")``, ``get_csv("losses")``, for a run ``get_csv("labels")`` and for comparisons
         ``get_csv("table")`` return CSV, or an empty text if there is nothing yet.
-    on_load_json: ``on_load_json(text)`` applies saved settings and returns a list of sentences about what was wrong.
+    on_load_json: ``on_load_json(text)`` applies saved settings and returns a list of sentences about what was wrong;
+        without it there is no button Export.
+    on_present: shows examples to an audience; without it there is no such button.
+    get_short: returns a short link to the example that is shown; empty: none is.
     on_compare: adds what is shown to the comparison; without it there is no such button.
     get_work: ``get_work("report")`` returns a function that makes the file, for another thread, or None if there is
         nothing yet, see `GetWork`; without it there are no such buttons.
@@ -48,10 +51,12 @@ class ShareMenu:
         *,
         get_link: Callable[[], str],
         get_python: Callable[[], str],
-        get_json: Callable[[], str],
-        get_csv: Callable[[str], str],
-        on_load_json: Callable[[str], list[str]],
+        get_json: Callable[[], str] = lambda: "",
+        get_csv: Callable[[str], str] = lambda _what: "",
+        on_load_json: Callable[[str], list[str]] | None = None,
         on_compare: Callable[[], Any] | None = None,
+        on_present: Callable[[], Any] | None = None,
+        get_short: Callable[[], str] = lambda: "",
         get_work: Callable[[str], Callable[[Progress], bytes] | None] | None = None,
         plots: dict[str, str] | None = None,
         save_plot: Callable[[str, str], Any] | None = None,
@@ -63,6 +68,7 @@ class ShareMenu:
             class_link.on_count(self.show_followers)
         self._plots, self._save_plot = plots or {}, save_plot
         self._on_compare, self._what = on_compare, what
+        self._on_present, self._get_short = on_present, get_short
         self._works: dict[str, GetWork] = {}
         if get_work is not None:
             self._works = {kind: partial(get_work, kind) for kind in RUN_KINDS}
@@ -70,6 +76,7 @@ class ShareMenu:
         self._get_link, self._get_python, self._get_json = get_link, get_python, get_json
         self._get_csv, self._on_load_json = get_csv, on_load_json
         self._code = self._link = ""
+        self._repeats = "The same data, split, method and steps through the library: the same numbers."
         self.dialogs = pn.Column(margin=0, width=0, height=0)
         self._built: dict[str, Any] = {}
         self._share_buttons: list[Button] = []
@@ -80,8 +87,12 @@ class ShareMenu:
 
     def _make_buttons(self, **options: Any) -> Bar:
         kinds = [("Share", "link", self.share), ("Python", "code", self.python), ("Export", "download", self.export)]
+        if self._on_load_json is None:
+            kinds.pop()
         if self._on_compare is not None:
             kinds.insert(0, ("Add to comparison", "add_chart", self._on_compare))
+        if self._on_present is not None:
+            kinds.insert(0, ("Present", "slideshow", self._on_present))
         made = {label: Button(label, act, icon=icon, look="text") for label, icon, act in kinds}
         self._share_buttons.append(made["Share"])
         return Bar(made, **options)
@@ -104,6 +115,7 @@ class ShareMenu:
         self._link = urljoin(self._bridge.origin, self._get_link())
         if not self._open_new("share", self._build_share):
             self._link_field.value = self._link
+            self._show_short()
             self._built["share"].open = True
 
     def python(self) -> None:
@@ -134,16 +146,23 @@ class ShareMenu:
     def _code_html(self) -> str:
         return f'<pre tabindex="0" aria-label="Python code">{widgets.escape(self._code)}</pre>'
 
+    def _show_short(self) -> None:
+        short = self._get_short()
+        self._short_field.param.update(value=urljoin(self._bridge.origin, short) if short else "", visible=bool(short))
+
     def _build_share(self) -> Any:
         self._link_field = widgets.text_field("Link", self._link)
+        self._short_field = widgets.text_field("Short link to this example")
+        self._show_short()
         return widgets.dialog(
             f"Share this {self._what}",
             widgets.caption(
-                "The link holds every setting. Whoever opens it on this server sees the same data, method and seed; "
+                "The link holds every setting. Anyone who opens it on this server sees the same data, method and seed; "
                 "a file of your own has to be chosen again."
             ),
             self._link_field,
             widgets.button("Copy link", lambda: self._copy(self._link, "Link"), icon="content_copy", kind="contained"),
+            self._short_field,
             *self._following(),
             width_option="sm",
         )
@@ -161,7 +180,7 @@ class ShareMenu:
         self._code_pane = widgets.html(self._code_html())
         return widgets.dialog(
             f"This {self._what} in Python",
-            widgets.caption("The same data, split, method and steps through the library: the same numbers."),
+            widgets.caption(self._repeats),
             self._code_pane,
             pn.Row(
                 widgets.button("Copy", lambda: self._copy(self._code, "Code"), icon="content_copy", kind="contained"),
@@ -247,6 +266,7 @@ class ShareMenu:
         if len(text) > LARGEST_SETTINGS:
             widgets.message(self._export_message, f"{name} is too large to be settings that were saved here.", "error")
             return
+        assert self._on_load_json is not None
         problems = self._on_load_json(text)
         if problems:
             widgets.message(self._export_message, " ".join(problems), "warning")

@@ -9,7 +9,7 @@ HIDDEN_CSS = """
 STEADY_CSS = """
 .status { min-height: 44px; align-content: center; row-gap: 0; }
 @media (max-width: 1399.95px) { .status { font-size: 12px; } }
-@media (max-width: 599.95px) { .status { min-height: 66px; align-content: start; } }
+@media (max-width: 599.95px) { .status { min-height: 50px; align-content: start; } }
 """
 
 

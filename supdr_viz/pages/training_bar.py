@@ -69,7 +69,7 @@ class TrainingBar:
         self.reset = Button("Reset", on_reset, icon="restart_alt", width=88, height=34)
         self.speed = Toggle([text for _, text in SPEED.choices], speed, large=True)
         self._speed = Bound(self.speed, on_speed)
-        self.status = hub.words("status", css=STATUS_CSS, margin=(4, 6), styles=GROW)
+        self.status = hub.words("status", css=STATUS_CSS, margin=(4, 6, 4, 0), styles=GROW)
         self._refresh()
         scrubber = pmui.IntSlider(
             label="Iteration",
@@ -89,16 +89,16 @@ class TrainingBar:
         Bound(self.scrubber, on_scrub, ("value_throttled",))
         self.live = Button("Live", on_live, icon="fast_forward", look="text", width=80, disabled=True)
         pressed = {"run": self.run, "step": self.step, "reset": self.reset, "speed": self.speed}
-        self.buttons = Bar(pressed, styles={"--gap": "2px"})
+        self.buttons = Bar(pressed, styles={"--gap": "2px", "--push-margin": "4px 4px 4px 0"})
         buttons = widgets.flow(self.buttons, self.status, gap="2px", margin=0)
         line = pn.Row(
-            widgets.html(ITERATION, width=58, sizing_mode=None, margin=(4, 0, 0, 8)),
+            widgets.html(ITERATION, width=58, sizing_mode=None, margin=(4, 0, 0, 0)),
             self.scrubber,
             Bar({"live": self.live}, styles={"--push-margin": "0"}),
             margin=0,
             **widgets.WIDE,
         )
-        self.view = pn.Column(buttons, line, margin=(6, 4, 4, 4), **widgets.WIDE)
+        self.view = pn.Column(buttons, line, margin=(6, 4, 4, 0), **widgets.WIDE)
 
     def set_state(self, phase: Phase, detail: str = "", *, running: bool = False) -> None:
         """Show what the run is doing.
@@ -114,19 +114,18 @@ class TrainingBar:
     def _show(self, chip: tuple[str, str], detail: str, running: bool) -> None:
         self._chip, self._detail = chip, detail
         if (self.run.label == "Pause") != running:
+            self._show_live(running)
             self.run.param.update(label="Pause" if running else "Run", icon="pause" if running else "play_arrow")
         self._refresh()
 
-    def show_numbers(
-        self, iteration: int, numbers: dict[str, float], *, seed: int, task: str = "classification"
-    ) -> None:
+    def show_numbers(self, iteration: int, numbers: dict[str, float], *, task: str = "classification") -> None:
         """Show the current values; call it a few times a second at most.
 
         `numbers`: ``rate``, ``objective``, ``train_error``, ``as_new``, ``unlabelled_error``, ``test_error``: errors in
         per cent, or mean squared errors; ``as_new`` of training rows as if they were new. `task`: one of
         "classification", "regression".
         """
-        self._numbers = status_text(iteration, numbers, seed=seed, task=task)
+        self._numbers = status_text(iteration, numbers, task=task)
         self._errors = error_words(numbers, task)
         self._refresh()
 
@@ -155,6 +154,14 @@ class TrainingBar:
         """Offer the Live button only where an earlier iteration is viewed."""
         if self.live.disabled != following:
             self.live.disabled = following
+            self._show_live()
+
+    def _show_live(self, running: bool | None = None) -> None:
+        """Show whether the newest iteration of a run that goes on is looked at."""
+        going = self.run.label == "Pause" if running is None else running
+        look = "text on" if going and self.live.disabled else "text"
+        if self.live.look != look:
+            self.live.look = look
 
     @property
     def enabled(self) -> bool:
@@ -182,7 +189,7 @@ class TrainingBar:
         )
 
 
-def status_text(iteration: int, numbers: dict[str, float], *, seed: int, task: str = "classification") -> str:
+def status_text(iteration: int, numbers: dict[str, float], *, task: str = "classification") -> str:
     """HTML of the status line's numbers; see `TrainingBar.show_numbers`."""
     parts = [f"iteration <b>{iteration:,}</b>"]
     rate = numbers.get("rate", 0.0)
@@ -190,7 +197,7 @@ def status_text(iteration: int, numbers: dict[str, float], *, seed: int, task: s
         parts.append(f"{rate:.0f} it/s" if rate >= 10 else f"{rate:.1f} it/s")
     if _is_finite(numbers, "objective"):
         parts.append(f"objective <b>{numbers['objective']:.4g}</b>")
-    return _joined([*parts, *error_words(numbers, task), f"seed {seed}"])
+    return _joined([*parts, *error_words(numbers, task)])
 
 
 def error_words(numbers: dict[str, float], task: str) -> list[str]:
@@ -202,7 +209,7 @@ def error_words(numbers: dict[str, float], task: str) -> list[str]:
             again = (
                 _error(numbers["as_new"], task) if name == "train_error" and _is_finite(numbers, "as_new") else shown
             )
-            new = f" (as new {again})" if again != shown else ""
+            new = f" ({again} if placed without labels)" if again != shown else ""
             parts.append(f"{word} {'error' if task == 'classification' else 'MSE'} <b>{shown}</b>{new}")
     return parts
 

@@ -70,6 +70,7 @@ class Transport:
     on_nothing_left: called when there was nothing left to run.
     on_escape: the key that takes everything away.
     on_key: ``on_key(name)`` for keys of the bridge that have nothing to do with the run.
+    take_key: ``take_key(name)`` is asked first, and tells whether the key was its own.
     """
 
     def __init__(
@@ -85,10 +86,11 @@ class Transport:
         on_nothing_left: Act = _nothing,
         on_escape: Act = _nothing,
         on_key: Callable[[str], Any] | None = None,
+        take_key: Callable[[str], bool] = lambda _name: False,
     ) -> None:
         self._target, self._on_command, self._on_toggled = target, _nothing, on_toggled
         self._on_reset, self._on_nothing_left = on_reset or target.reset, on_nothing_left
-        self._on_escape, self._on_key = on_escape, on_key
+        self._on_escape, self._on_key, self._take_key = on_escape, on_key, take_key
         self.viewing = False
         self.warming = not warm.is_warm()
         self.bar = TrainingBar(
@@ -157,6 +159,8 @@ class Transport:
 
     def key(self, name: str) -> None:
         """Act on a key, named as in `supdr_viz.ui.bridge.KEYS`."""
+        if self._take_key(name):
+            return
         actions = {"space": self.toggle, "right": self.step, "r": self.reset}
         if name in actions:
             if self.bar.enabled:

@@ -26,6 +26,9 @@ MOST_PAIRS = 200_000
 # Rows that are looked at before others have their turn.
 BATCH = 32
 
+# Rows of a sample while a map changes.
+SAMPLE = 150
+
 # Of fewer test rows the numbers would mean nothing: they are of all rows.
 FEWEST = 5
 
@@ -77,6 +80,29 @@ def measuring(input_rows: InputRows, places: NDArray, iteration: int) -> Measuri
         yield
     numbers, n_new = _numbers(input_rows, places)
     return MapQuality(iteration, k, trust, kept, lost, false, numbers, n_new)
+
+
+def sampled(
+    input_rows: InputRows, places: NDArray, iteration: int, number: int, before: MapQuality | None
+) -> MapQuality:
+    """Measure some rows of a map that changes; the others keep what was measured before.
+
+    `places` (n, 2): where the rows stand on the map; `number`: of the sample: each has other rows, until all had their
+    turn. Returns without numbers of the whole map.
+    """
+    X, drawn = input_rows.rows, input_rows.scene.drawn
+    k, looked_at = usable_neighbors(len(X)), np.arange(len(X)) if drawn is None else drawn
+    turns = -(-len(looked_at) // SAMPLE)
+    rows = np.sort(np.random.default_rng(0).permutation(looked_at)[number % turns :: turns])
+    if before is None:
+        trust, kept = np.full((2, len(X)), np.nan)
+        lost, false = np.full((2, len(X), k), NO_ROW, dtype=np.int32)
+    else:
+        trust, kept, lost, false = (each.copy() for each in (before.trust, before.kept, before.lost, before.false))
+    for some, found, changed in row_batches(X, places, n_neighbors=k, rows=rows):
+        trust[rows[some]], kept[rows[some]] = found[:, 0], found[:, 1]
+        lost[rows[some]], false[rows[some]] = changed
+    return MapQuality(iteration, k, trust, kept, lost, false, {}, 0)
 
 
 def _numbers(input_rows: InputRows, places: NDArray) -> tuple[dict[str, float], int]:

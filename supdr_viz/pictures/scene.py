@@ -11,6 +11,7 @@ from scipy.sparse.linalg import svds
 
 from supdr.datasets import Dataset
 from supdr_viz.data.split import Split
+from supdr_viz.pictures.axis_columns import NUMBERED, AxisColumns
 from supdr_viz.pictures.density import sampled, scene_density
 from supdr_viz.pictures.types import Plane, Scene
 
@@ -21,6 +22,9 @@ MAX_PICTURES = 3000
 
 # Axes zoom in only when the points fill less than this share of them: steady axes show motion.
 SHRINK = 0.55
+
+# Fewer points all decide how far the axes reach.
+FEWEST_FRAMED = 50
 
 # Axes zoom out when a point comes nearer to the border than this share of them: marks are not cut off.
 ROOM = 0.025
@@ -43,12 +47,14 @@ def build_scene(dataset: Dataset, split: Split, axes: tuple[int, int] | None = N
     classification = dataset.task == "classification"
     is_test = np.arange(len(X)) >= len(split.X_train)
     known = np.concatenate([~np.isnan(split.y_train), np.zeros(len(split.X_test), dtype=bool)])
+    position = plane.project(filled(X, split.X_train))
+    names = tuple(dataset.feature_names) if dataset.image_shape is None else ()
     scene = Scene(
         title=dataset.name,
         description=dataset.description,
         task=dataset.task,
         class_names=tuple(dataset.target_names) if classification else (),
-        position=plane.project(filled(X, split.X_train)),
+        position=position,
         code=np.nan_to_num(truth).astype(np.uint8) if classification else np.zeros(len(X), dtype=np.uint8),
         target=truth,
         is_test=is_test,
@@ -63,10 +69,18 @@ def build_scene(dataset: Dataset, split: Split, axes: tuple[int, int] | None = N
         view_names=view_names(dataset),
         drawn=sampled(len(X)) if split.whole is None else np.arange(len(X)),
         n_rows=len(X) if split.whole is None else split.whole.n_rows,
+        feature_names=names,
+        axis_words=AxisColumns((X,), names).words(position) if plane.kind == "components" else named_axes(plane),
     )
     if split.whole is not None:  # counted by partition, with the first surface
         return scene
     return replace(scene, density=scene_density(scene, scene.position, plane.extent))
+
+
+def named_axes(plane: Plane) -> tuple[str, str]:
+    """Return the names of the two columns that a plane shows, where they say more than a number."""
+    across, upward = ("" if NUMBERED.fullmatch(label) else label for label in plane.axis_names)
+    return across, upward
 
 
 def view_names(dataset: Dataset) -> tuple[str, ...]:
@@ -163,6 +177,20 @@ def steady_extent(points: NDArray, previous: Extent | None) -> Extent:
     holds = x_low <= left and right <= x_high and y_low <= bottom and top <= y_high
     filled = (wanted[1] - wanted[0]) / (x_high - x_low)
     return previous if holds and filled > SHRINK else wanted
+
+
+def without_outliers(points: NDArray) -> NDArray:
+    """Return the points (n, 2) but for few that lie so far away that the others would be seen in a corner.
+
+    Those are, of more than `FEWEST_FRAMED`, at most two in a hundred, beyond the range of the others by more than its
+    length.
+    """
+    if len(points) < FEWEST_FRAMED:
+        return points
+    low, high = np.nanquantile(points, (0.01, 0.99), axis=0)
+    span = high - low
+    near = ((points >= low - span) & (points <= high + span)).all(axis=1)
+    return points[near] if near.mean() >= 0.96 else points
 
 
 def spread_strip(points: NDArray) -> NDArray:

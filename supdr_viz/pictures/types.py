@@ -79,6 +79,8 @@ class Scene:
     drawn: the rows that are drawn singly, in the order in which they are drawn; None: all of them.
     density: of all rows in the input plane, where not all are drawn singly and they are at hand.
     n_rows: of all; more than there are positions where these are of a sample of rows on disk.
+    feature_names: of the columns; empty where they are not to be named.
+    axis_words: what the axes of the input plane mean in terms of the columns.
     """
 
     title: str
@@ -101,6 +103,8 @@ class Scene:
     drawn: NDArray | None = None
     density: Density | None = None
     n_rows: int = 0
+    feature_names: tuple[str, ...] = ()
+    axis_words: tuple[str, str] = ("", "")
 
     @property
     def n_train(self) -> int:
@@ -161,7 +165,7 @@ class Frame:
     live: False when an earlier iteration is being viewed.
     latent (n, 2): rows of the scene in the displayed latent plane.
     latent_extent: (x_low, x_high, y_low, y_high), square; changes rarely.
-    latent_caption: what the latent plane is ("saw the labels", "plane of 9-D", ...).
+    latent_caption: what the latent plane is ("placed using labels", "2 of 9 dimensions", ...).
     pulled (n, 2): the other end of the pull of the labels: where `transform` puts the training rows or, if that is
         shown, where they were learnt; NaN for test rows.
     support (n,): support vectors (training rows only).
@@ -170,6 +174,7 @@ class Frame:
     numbers: current values for the status line: objective, train_error, test_error, rate, .
     picture: what the method shows of itself, in the mode that was asked for.
     truth: how true the plane is, as far as it was asked for; it may be of an earlier iteration.
+    axis_words: what the axes of the latent plane mean in terms of the columns.
     """
 
     number: int
@@ -187,6 +192,7 @@ class Frame:
     numbers: dict[str, float]
     picture: Picture | None = None
     truth: MapQuality | None = None
+    axis_words: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, eq=False)

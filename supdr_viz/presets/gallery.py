@@ -13,7 +13,7 @@ from supdr_viz.presets.preset import Preset
 from supdr_viz.presets.reading import document
 
 # Titles of the folds.
-PAPERS, TO_LOAD = "Figures and tables of the papers", "Data to be loaded first"
+PAPERS, TO_LOAD = "Figures and tables of the papers", "Needs a data set you download"
 
 MORE = "More to try"
 
@@ -90,5 +90,5 @@ def _card(preset: Preset[Settings], line: str) -> dict[str, str]:
         "title": title_of(preset),
         "line": line,
         "source": source_of(preset),
-        "more": f"{preset.label} {source} {preset.note}",
+        "more": f"{preset.label} {source} {preset.note} {preset.more}",
     }

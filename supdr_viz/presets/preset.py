@@ -12,7 +12,7 @@ from supdr_viz.experiment.headings import by_heading
 S = TypeVar("S")
 
 # Entry of a menu once something was changed.
-OWN = "own settings"
+OWN = "Custom settings"
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,10 @@ class Preset(Generic[S]):
     """Prepared settings.
 
     name, label, group: key, text in the menu, heading in the menu; without a heading the menu is a plain one.
-    note: what to look at.
+    note: what to do, what to see and why, in at most 25 words; more: measurements and errata, behind a fold.
     needs: data that must be loaded first.
     mode: mode of the method's view to begin with; empty: the method's first.
+    look: the two plots of its picture in the gallery, of `supdr_viz.export.film.picture`.
     slow_start: so many first steps are shown slowly, whatever the speed.
     """
 
@@ -59,6 +60,8 @@ class Preset(Generic[S]):
     needs: Needs | None = None
     mode: str = ""
     slow_start: int = 0
+    more: str = ""
+    look: tuple[str, ...] = ("input", "latent")
 
 
 class Presets(Mapping[str, Preset[S]]):

@@ -55,7 +55,8 @@ def examples(
 
 def _example(table: Mapping[str, Any], group: str, read: Callable[[dict[str, Any]], S]) -> Preset[S]:
     reader = Reader(table, f"{table.get('name')}: ")
-    name, label, note, mode, needs = map(reader.text, ("name", "label", "note", "mode", "needs"))
+    name, label, note, more, mode, needs = map(reader.text, ("name", "label", "note", "more", "mode", "needs"))
+    look = reader.words("look")
     slow_start = reader.whole("slow_start", 0, 1000, default=0)
     if needs and needs not in _needed():
         reader.say(f"there are no data {quoted(needs)} in needs.toml.")
@@ -74,6 +75,8 @@ def _example(table: Mapping[str, Any], group: str, read: Callable[[dict[str, Any
         _needed()[needs] if needs else None,
         mode,
         slow_start,
+        " ".join(more.split()),
+        **({"look": look} if look else {}),
     )
 
 

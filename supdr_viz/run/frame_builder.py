@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from supdr.engine.iterate import Snapshot
 from supdr.rows.counting import points_in_polygon
 from supdr_viz.data.split import Split
+from supdr_viz.pictures.axis_columns import AxisColumns
 from supdr_viz.pictures.density import scene_density
 from supdr_viz.pictures.map_quality import InputRows
 from supdr_viz.pictures.methods import Mode, mode_of
 from supdr_viz.pictures.methods.few_labels_errors import FewLabelErrors
 from supdr_viz.pictures.picture import Picture
-from supdr_viz.pictures.scene import steady_extent
+from supdr_viz.pictures.scene import steady_extent, without_outliers
 from supdr_viz.pictures.surface import LatentPlane, latent_axes, with_latent
 from supdr_viz.pictures.types import Curves, Density, Frame, MapQuality, Scene, Surface
 
@@ -67,6 +68,7 @@ class FrameBuilder:
         n_train = scene.n_train
         some = scene.drawn if split.whole is None else None
         self._drawn = None if some is None else np.sort(some)
+        self._columns = AxisColumns((split.X_train, split.X_test), scene.feature_names, self._drawn)
         self._drawn_train = None if self._drawn is None else self._drawn[self._drawn < n_train]
         self._drawn_test = None if self._drawn is None else self._drawn[self._drawn >= n_train] - n_train
         self._everyone: Callable[[], NDArray] | None = None
@@ -140,6 +142,7 @@ class FrameBuilder:
             numbers=numbers,
             picture=self._picture,
             truth=self.truth if options.truth else None,
+            axis_words=self._columns.words(latent) if embedding.shape[1] > 1 else ("", ""),
         )
 
     def incomplete_surface(self, fitted: Any) -> Surface | None:
@@ -219,7 +222,7 @@ class FrameBuilder:
         plane = LatentPlane(*latent_axes(some, axes, previous.axes if previous else None), head=head)
         rows = np.concatenate([some, test if self._drawn_test is None else test[self._drawn_test]])
         points = plane.place(rows)
-        plane.extent = steady_extent(points, previous.extent if previous else None)
+        plane.extent = steady_extent(without_outliers(points), previous.extent if previous else None)
         self.plane = plane
         self._places = plane.project(rows) if drawn is None else None
         self._latent = points if drawn is None else None
@@ -270,8 +273,8 @@ def _latent_caption(options: DisplayOptions, n_components: int, embedding: str) 
     if n_components == 1:
         return "1-D, jittered"
     if n_components == 2:
-        return "saw no labels" if options.latent == "transform" else embedding
+        return "placed without labels" if options.latent == "transform" else embedding
     if options.latent_axes is not None and max(options.latent_axes) < n_components:
         first, second = options.latent_axes
         return f"z{first + 1}, z{second + 1} of {n_components}"
-    return f"plane of {n_components}-D"
+    return f"2 of {n_components} dimensions"

@@ -1,4 +1,4 @@
-"""Jobs for a run at rest: measuring with few labels, judging the map, refining diagnostics; in slices of time.
+"""Jobs mostly for a run at rest: measuring with few labels, judging the map, refining diagnostics; in slices of time.
 
 Each waits until the page is up to date.  What it finds makes the newest frame stale, so that another one tells of it.
 """
@@ -9,13 +9,16 @@ from typing import Any
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.papers.few_labels import Study
-from supdr_viz.pictures.map_quality import Measuring, measuring
+from supdr_viz.pictures.map_quality import Measuring, measuring, sampled
 from supdr_viz.pictures.methods.mode import Mode
 from supdr_viz.run.few_labels import FewLabelStudies
 from supdr_viz.run.paint_job import Display, Request, snapshot_key
 
 # Seconds of work at a time.
 SLICE = 0.01
+
+# Seconds between two samples of a map while it runs.
+PAUSE = 0.4
 
 
 class StudyJob:
@@ -43,24 +46,35 @@ class StudyJob:
 
 
 class QualityJob:
-    """Measures how true the latent plane on display is, where the user has asked for it."""
+    """Measures how true the latent plane on display is, where the user has asked for it: at rest all, else a sample."""
 
     def __init__(self, display: Display) -> None:
         self._display = display
         self._measuring: Measuring | None = None
         self._measuring_key: tuple[Any, ...] | None = None
         self._measured: tuple[Any, ...] | None = None
+        self._next, self._samples = 0.0, 0
 
     def due(self, now: float, snapshot: Snapshot, at_rest: bool) -> float | None:
         """See `Job.due`."""
         display = self._display
-        able = display.builder.plane is not None and display.options.truth and at_rest and not display.stale
-        return 0.0 if able and self._key(snapshot) != self._measured else None
+        if display.builder.plane is None or not display.options.truth or self._key(snapshot) == self._measured:
+            return None
+        if at_rest:
+            return None if display.stale else 0.0
+        return max(0.0, self._next - now)
 
     def work(self, request: Request) -> bool:
         """See `Job.work`."""
         display, key = self._display, self._key(request.snapshot)
         builder, ends = display.builder, display.clock() + SLICE
+        if not request.at_rest:
+            assert builder.places is not None
+            iteration = request.snapshot.iteration
+            builder.truth = sampled(builder.input_rows, builder.places, iteration, self._samples, builder.truth)
+            self._samples += 1
+            self._next, display.stale = display.clock() + PAUSE, True
+            return False
         if self._measuring is None or self._measuring_key != key:
             assert builder.places is not None
             self._measuring = measuring(builder.input_rows, builder.places, request.snapshot.iteration)

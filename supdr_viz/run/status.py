@@ -43,7 +43,7 @@ WORDS = {
 }
 
 # Why a run is finished.
-ENDINGS = {Stop.converged: "converged", Stop.no_improvement: "stopped early", Stop.max_iter: "all steps"}
+ENDINGS = {Stop.converged: "converged", Stop.no_improvement: "stopped early", Stop.max_iter: "done"}
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,9 @@ OF_A_SESSION = ("bokeh-session-id", "bokeh-token")
 # Time (s) after which a refused visitor may try again.
 RETRY = 30
 
+# Status of an answer about an address at which there is nothing.
+NOT_THERE = 404
+
 
 class Admission(Handler):
     """Decides on every page that is asked for before it is built: in, wait, or refused.
@@ -173,8 +176,8 @@ class Refusal(OutputTransform):
 
     said: Mapping[int, str] = MappingProxyType({})
 
-    def __init__(self, _request: HTTPServerRequest) -> None:
-        pass
+    def __init__(self, request: HTTPServerRequest) -> None:
+        self._path = request.path
 
     @classmethod
     def saying(cls, said: Mapping[int, str]) -> type[Refusal]:
@@ -190,6 +193,9 @@ class Refusal(OutputTransform):
             headers["Content-Type"] = "text/html; charset=utf-8"
             headers["Content-Length"] = str(len(chunk))
             headers["Retry-After"] = str(RETRY)
+        elif status_code == NOT_THERE and headers.get("Content-Type", "").startswith("text/html"):
+            chunk = missing_page(self._path).encode()
+            headers["Content-Length"] = str(len(chunk))
         return status_code, headers, chunk
 
 
@@ -202,6 +208,15 @@ def waiting_page(again: str, turn: str, before: int) -> str:
     return _template("waiting.html").substitute(
         style=_style(), again=escape(again), turn=escape(turn), before=f"{before:,}"
     )
+
+
+def missing_page(path: str) -> str:
+    """Return the page of somebody whose address leads nowhere.
+
+    `path`: of the address, below which the pages are as many folders up as it has.
+    """
+    home = "../" * (path.count("/") - 1) or "./"
+    return _template("missing.html").substitute(style=_style(), home=escape(home))
 
 
 def refusal_page(said: str) -> str:

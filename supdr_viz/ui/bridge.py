@@ -29,14 +29,20 @@ KEYS = {" ": "space", "ArrowRight": "right", "r": "r", "R": "r", "Escape": "esca
 # The further keys of lessons; a presenter's remote control sends the first two.
 LESSON_KEYS = {"PageDown": "next", "PageUp": "back", "n": "next", "b": "back", **{str(k): str(k) for k in range(1, 7)}}
 
+# The further keys of presentations.
+PRESENT_KEYS = {"ArrowLeft": "left", "PageDown": "next", "PageUp": "back"}
+
 # CSS class of a button that chooses something: after it the keyboard is the page's, as after a menu's choice.
 CHOOSES = "chooses"
+
+# CSS class of the field to which a file goes that was dropped anywhere on the page.
+TAKES_DROPS = "takes-drops"
 
 # Milliseconds after which a page that was asked whether it is settled, and was not, looks again.
 LOOK_AGAIN = 20
 
 # What a page says whose server does not answer any more.
-GONE = "The server has gone away. This page waits for it, and comes back with the same settings."
+GONE = "Lost the connection to the server. Reconnecting; your settings are kept."
 
 # Pages that have come to their browser.
 _OPEN: WeakKeyDictionary[Document, ref[Bridge]] = WeakKeyDictionary()
@@ -50,7 +56,7 @@ def on_phone() -> bool:
 class Bridge(JSComponent):
     """The page's invisible helper; put it anywhere into the page, once.
 
-    tall: the window is at least 800 pixels high: room for tall curves.
+    tall: the window is at least 840 pixels high: room for tall curves.
     narrow: the window is less than 900 pixels wide, or the browser says it is a phone's and has not answered yet.
     zoom: size of the texts beside the usual one.
     keys: keys of the browser that are reported.
@@ -68,6 +74,7 @@ class Bridge(JSComponent):
     asked = param.String(default="", doc="The browser's last question whether the page is settled.")
     settled = param.String(default="", doc="The last of these questions that could be affirmed.")
     lost_at = param.Integer(default=0, bounds=(0, None), doc="Iteration seen before the server went away.")
+    drops = param.Boolean(default=False, doc="Whether a file may be dropped anywhere on the page.")
     memory = param.String(default="", doc="Name under which this tab remembers the query.")
 
     _esm = Script("bridge.js")
@@ -75,6 +82,7 @@ class Bridge(JSComponent):
     def __init__(self, **params: Any) -> None:
         super().__init__(**{"width": 0, "height": 0, "margin": 0, "narrow": on_phone(), **params})
         self._on_key: list[Callable[[str], Any]] = []
+        self._on_drop: Callable[[], Any] | None = None
         self._on_copied: Callable[[bool], Any] | None = None
         self._busy: list[Callable[[], bool]] = []
         self._page_there = False
@@ -87,6 +95,10 @@ class Bridge(JSComponent):
     def on_key(self, callback: Callable[[str], Any]) -> None:
         """Call ``callback(name)`` for each key of `keys` that no widget uses itself."""
         self._on_key.append(callback)
+
+    def on_drop(self, callback: Callable[[], Any]) -> None:
+        """Let a file be dropped anywhere on the page: ``callback()`` shows the field of class `TAKES_DROPS`."""
+        self._on_drop, self.drops = callback, True
 
     def unsettled_while(self, busy: Callable[[], bool]) -> None:
         """Do not call the page settled while ``busy()``: something is on its way to it."""
@@ -129,10 +141,12 @@ class Bridge(JSComponent):
 
     def _received(self, event: Any) -> None:
         message = event.data if isinstance(event.data, dict) else {}
-        known = {**KEYS, **LESSON_KEYS}
+        known = {**KEYS, **LESSON_KEYS, **PRESENT_KEYS}
         if message.get("kind") == "key" and message.get("key") in self.keys and message["key"] in known:
             for callback in self._on_key:
                 callback(known[message["key"]])
+        elif message.get("kind") == "dropped" and self._on_drop is not None:
+            self._on_drop()
         elif message.get("kind") == "copied" and self._on_copied is not None:
             done, self._on_copied = self._on_copied, None
             done(bool(message.get("done")))

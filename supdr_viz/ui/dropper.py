@@ -13,17 +13,20 @@ CSS = """
 .filepond--panel-root { background-color: var(--supdr-page); border: 1.5px dashed var(--supdr-border); }
 .filepond--drop-label { color: var(--supdr-text); background: none !important; height: 100% !important; }
 .filepond--label-action { color: var(--supdr-primary); }
+.filepond--item-panel { background-color: var(--supdr-secondary) !important; }
+.filepond--item[data-filepond-item-state*="processing"]:not([data-filepond-item-state*="error"])
+.filepond--file-status { display: none; }
 """
 
 
 def file_dropper(
-    on_file: Callable[[str, str | bytes], Any], on_refused: Callable[[str], Any], *, max_bytes: float
+    on_file: Callable[[str, str | bytes], Any], on_refused: Callable[[str], Any], *, max_bytes: float, **options: Any
 ) -> BoundedDropper:
     """Make a field that takes a file by choosing or dropping it.
 
     `on_file`: ``on_file(name, content)``, once for each file that comes; text files come decoded. `on_refused`:
     ``on_refused(why)`` where the server has no room for a file that is on its way. `max_bytes`: a larger file is
-    refused by the browser, with a sentence. Returns it keeps no file.
+    refused by the browser, with a sentence. `**options`: of the component. Returns it keeps no file.
     """
     take = widgets.guarded(on_file)
 
@@ -45,7 +48,7 @@ def file_dropper(
         height=98,  # without it the file's name is cut
         previews=[],
         stylesheets=[widgets.sheet(CSS)],
-        **widgets.WIDE,
+        **{**widgets.WIDE, **options},
     )
     made.param.watch(_changed, "value")
     return made

@@ -36,11 +36,12 @@ EMPTY = "<span></span>"
 
 # Heads of cards, legends, and words that are `explained`, beside the row they stand in: it does not leave the card.
 HEAD_CSS = """
-.head { display: flex; flex-wrap: wrap; align-items: center; column-gap: 12px; row-gap: 0; min-height: 24px; }
+.head { display: flex; flex-wrap: wrap; align-items: baseline; column-gap: 12px; row-gap: 0; min-height: 24px; }
 .head .note, .keys { color: var(--supdr-secondary); font-size: 12px; display: inline-flex; flex-wrap: wrap;
 column-gap: 12px; }
 .head .note:not(.text) { flex: 1 1 0; min-width: 180px; }
-.head .note.text { display: block; max-width: 100%; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.head .note.text { display: block; flex: 1 0 100%; max-width: 100%; line-height: 1.3;
+white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 @media (max-width: 599.95px) { .head .note.text { white-space: normal; } }
 .key { display: inline-flex; align-items: center; gap: 5px; white-space: nowrap; }
 .key i { display: inline-block; box-sizing: border-box; flex: none; }

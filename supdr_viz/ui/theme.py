@@ -14,6 +14,7 @@ from typing import Any
 from bokeh.palettes import Cividis256
 
 from supdr_viz.ui import panel_workarounds
+from supdr_viz.ui.own_files import ASSETS
 
 
 @dataclass(frozen=True)
@@ -141,13 +142,18 @@ STILL = """
 
 
 def _without(file: str, kind: str) -> str:
-    """Write the block of the kit's template that asks for its files of a kind, without one of them."""
+    """Write the lines of the kit's template that ask for its files of a kind, without one of them."""
     others = f"line in (bokeh_{kind} or '').splitlines() if '{file}' not in line"
-    return f"{{% block {kind}_resources %}}{{% for {others} %}}{{{{ line }}}}\n{{% endfor %}}{{% endblock %}}"
+    return f"{{% for {others} %}}{{{{ line }}}}\n{{% endfor %}}"
+
+
+def _asset(name: str) -> str:
+    return ASSETS.joinpath(name).read_text(encoding="utf-8")
 
 
 # The page's HTML template: theme and background are right before anything is painted. The theme is the one chosen last
-# in this browser, else the system's.
+# in this browser, else the system's. A skeleton of the page is in place of the kit's scrim, and before the scripts: the
+# browser paints it while it loads them. The kit's script shows and hides it by its name.
 HEAD = (
     """{% extends "base.html" %}{% block preamble %}{{ super() }}
 <script>"""
@@ -155,9 +161,14 @@ HEAD = (
     + panel_workarounds.MODULES_AS_THEY_ARE
     + panel_workarounds.SOCKETS_AS_THEY_ARE
     + "</script>{% endblock %}"
+    + "{% block css_resources %}"
     + _without(panel_workarounds.FONTS_FOR_ALL_LETTERS, "css")
+    + "{% endblock %}{% block js_resources %}{% endblock %}{% block loader_css %}"
+    + _asset("skeleton.css")
+    + "{% endblock %}{% block loader %}"
+    + _asset("skeleton.html")
     + _without("bokeh-gl", "js")  # no figure is drawn by WebGL
-    + """{% block postamble %}{{ super() }}
+    + """{% endblock %}{% block postamble %}{{ super() }}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
 html { color-scheme: light; --supdr-dark: 0; """
@@ -174,6 +185,8 @@ let theme = null
 try { theme = localStorage.getItem("supdr-theme") } catch (error) {}
 const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"
 document.documentElement.dataset.theme = theme || system
+const {pathname: path, search: query} = location
+document.documentElement.dataset.page = new URLSearchParams(query).get("page") ?? path.split("/").pop()
 
 // The tabs lead back to what was looked at last on each page; several pages may be at one address, told by "page".
 const memory = ({pathname, search}) => "supdr" + pathname + (new URLSearchParams(search).get("page") ?? "")
@@ -216,7 +229,13 @@ def _theme(colours: Palette) -> dict[str, Any]:
                 "defaultProps": {"disableRipple": True},
                 "styleOverrides": {"root": {"&.Mui-focusVisible": focus}},
             },
-            "MuiButton": {"styleOverrides": {"root": {"textTransform": "none", "fontWeight": 500}}},
+            "MuiButton": {
+                "styleOverrides": {
+                    "root": {"textTransform": "none", "fontWeight": 500},
+                    "contained": {"&:hover": {"backgroundColor": f"color-mix(in srgb, {colours.primary} 90%, black)"}},
+                }
+            },
+            "MuiMenu": {"styleOverrides": {"paper": {"maxHeight": "min(70vh, 560px)"}}},
             # the kit lightens raised surfaces on dark
             "MuiPaper": {"styleOverrides": {"root": {"backgroundImage": "none"}}},
             "MuiTab": {"styleOverrides": {"root": {"textTransform": "none"}}},
@@ -229,6 +248,9 @@ def theme_config() -> dict[str, Any]:
     return {"light": _theme(LIGHT), "dark": _theme(DARK)}
 
 
+# Of what is neither seen nor reached by the keyboard while something is presented.
+AROUND = {"visibility": "var(--supdr-around, visible)"}
+
 # ``sx`` of the page. ``css_classes=["wide-only"]`` or ``["narrow-only"]`` works on direct children of the page.
 PAGE_SX: dict[str, Any] = {
     # Exactly these two values keep the kit from theming the header's children for a blue bar.
@@ -238,6 +260,7 @@ PAGE_SX: dict[str, Any] = {
         "boxShadow": "none",
         "borderBottom": "1px solid var(--supdr-border)",
         "backgroundImage": "none",
+        **AROUND,
     },
     ".MuiAppBar-root .title": {"color": "text.primary", "fontSize": "1.15rem", "fontWeight": 700},
     "& .MuiToolbar-root": {"minHeight": f"{HEADER_HEIGHT}px !important"},
@@ -245,7 +268,7 @@ PAGE_SX: dict[str, Any] = {
     "@media (max-width: 899.95px)": {"& .wide-only": {"display": "none !important"}},
     "@media (min-width: 900px)": {"& .narrow-only": {"display": "none !important"}},
     "& main": {"bgcolor": "background.default"},
-    "& .MuiDrawer-paper": {"backgroundImage": "none", "borderColor": "divider"},
+    "& .MuiDrawer-paper": {"backgroundImage": "none", "borderColor": "divider", **AROUND},
     "& .sidebar": {"p": "4px 0"},
 }
 

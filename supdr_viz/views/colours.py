@@ -18,11 +18,17 @@ SHADES = tuple(Viridis256[24:236])
 # Colours of absolute errors, none to large.
 ERROR_SHADES = tuple(Plasma256[56:236])
 
-# Colours of trust, from `CHANCE` to 1: what is wrong is bright, as in errors.
+# Colours of trust, from its low percentile to 1: what is wrong is bright, as in errors.
 TRUST_SHADES = ERROR_SHADES[::-1]
 
-# Trust in a map that knows nothing, about; of less, the colour is the same.
+# Trust in a map that knows nothing, about.
 CHANCE = 0.5
+
+# Percentile of the rows at which the colours of trust begin, and the least span of these colours.
+LOWEST, LEAST_SPAN = 2.0, 0.02
+
+# Rows with less trust, nearer to chance than to 1, are misplaced: they are larger and have a ring.
+MISPLACED = (1.0 + CHANCE) / 2
 
 # Errors of this share of the range of the target, and larger ones, have the last colour: the scale stands still.
 LARGE = 0.5
@@ -50,6 +56,23 @@ def largest_error(scene: Scene) -> float:
     """Return the absolute error that the last of `ERROR_SHADES` stands for."""
     low, high = scene.value_range
     return LARGE * (high - low)
+
+
+def trust_range(trust: NDArray | None) -> tuple[float, float]:
+    """Return the ends of the colours of trust.
+
+    `trust` (n,): NaN where it is not known; None: of no row. The low end is a percentile in steps of .01, so that the
+    colours stand still.
+    """
+    known = np.zeros(0) if trust is None else trust[np.isfinite(trust)]
+    if not len(known):
+        return CHANCE, 1.0
+    return min(float(np.floor(100.0 * np.percentile(known, LOWEST)) / 100.0), 1.0 - LEAST_SPAN), 1.0
+
+
+def misplaced_rows(truth: MapQuality | None, n_rows: int) -> NDArray:
+    """Return which rows (n_rows,) have less trust than `MISPLACED`."""
+    return np.zeros(n_rows, dtype=bool) if truth is None else truth.trust < MISPLACED
 
 
 def row_colours(scene: Scene, surface: Surface | None, colour_by: str, truth: MapQuality | None = None) -> NDArray:
@@ -86,11 +109,12 @@ def _values(scene: Scene, surface: Surface | None, colour_by: str) -> NDArray:
     return surface.predicted if colour_by == "prediction" else np.abs(surface.predicted - scene.target)
 
 
-def scale(scene: Scene, colour_by: str, dark: bool) -> dict[str, Any]:
-    """Return palette and ends of the mapper for `row_colours`."""
+def scale(scene: Scene, colour_by: str, dark: bool, trust: NDArray | None = None) -> dict[str, Any]:
+    """Return palette and ends of the mapper for `row_colours`; `trust` (n,): as far as it is known."""
     colours = palette(dark)
     if colour_by == "trust":
-        return {"palette": list(TRUST_SHADES), "low": CHANCE, "high": 1.0, "nan_color": colours.muted}
+        low, high = trust_range(trust)
+        return {"palette": list(TRUST_SHADES), "low": low, "high": high, "nan_color": colours.muted}
     if scene.task == "regression":
         if colour_by == "error":
             return {"palette": list(ERROR_SHADES), "low": 0.0, "high": largest_error(scene), "nan_color": colours.muted}
@@ -109,7 +133,7 @@ def colour_layers(scene: Scene, colours: NDArray, colour_by: str) -> tuple[NDArr
     `colours` (n,): as of `row_colours`; `colour_by`: one of "label", "truth", "prediction", "error", "trust". Returns
     `layer` (n,); `n_layers`.
     """
-    found = scale(scene, colour_by, dark=False)
+    found = scale(scene, colour_by, dark=False, trust=colours if colour_by == "trust" else None)
     if "nan_color" in found:
         return value_layers(colours, found["low"], found["high"])
     return colours.astype(np.int64), len(found["palette"])

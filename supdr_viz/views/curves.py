@@ -54,6 +54,7 @@ class CurveView:
     """
 
     title = ""
+    unit = ""  # of the values, said at the axis
 
     def __init__(self, stage: Stage, name: str) -> None:
         self.stage, self.name = stage, name
@@ -95,8 +96,11 @@ class CurveView:
 
         `iteration`: the one on display; `span`: first and last iteration that can be viewed.
         """
-        self.put(viewed=int(iteration))
-        if curves is self._shown or not len(curves.iteration):
+        self.put(viewed=self.cursor(curves, iteration))
+        if curves is self._shown:
+            self._stretch(span)
+            return
+        if not len(curves.iteration):
             return
         self._shown = curves
         values = {name: v for name, v in curves.values.items() if np.isfinite(v).any()}
@@ -111,6 +115,10 @@ class CurveView:
         with np.errstate(over="ignore"):
             points = np.column_stack([curves.iteration, *shown.values()])
         self.stage.grow("charts", self.name, points=points)
+
+    def cursor(self, curves: Curves, iteration: int) -> int:
+        """Return the iteration at which the line of the viewed one is drawn."""
+        return int(iteration)
 
     def show_surface(self, surface: Surface) -> None:
         """Nothing here depends on the decision surface."""
@@ -134,8 +142,24 @@ class CurveView:
     def _forget(self) -> None:
         self.log, self.extent, self.styles, self._shown = False, EMPTY_EXTENT, {}, None
         self._below = set()
-        self.put(title=self.title, log=False, extent=list(EMPTY_EXTENT), ticks=[0.0, 0.5, 1.0], viewed=None, lines=[])
+        self.put(
+            title=self.title,
+            unit=self.unit,
+            log=False,
+            extent=list(EMPTY_EXTENT),
+            ticks=[0.0, 0.5, 1.0],
+            viewed=None,
+            lines=[],
+        )
         self.put(points=np.zeros((0, 1)))
+
+    def _stretch(self, span: tuple[int, int]) -> None:
+        """Reach as far as the charts beside it, though no value has come."""
+        last = round_up(float(span[1]))
+        if last > self.extent[1]:
+            first, _, low, high = self.extent
+            self.extent = (first, last, low, high)
+            self.put(extent=plain_extent(self.extent))
 
     def _set_axes(self, span: tuple[int, int], iteration: NDArray, values: dict[str, NDArray]) -> None:
         low, high, ticks = (log_axis if self.log else linear_axis)(*self.limits(values))
@@ -149,9 +173,9 @@ def _last(values: NDArray) -> float:
 
 
 def round_up(value: float) -> float:
-    """Return the next round number, at least 10: the axis grows in jumps, not with every frame."""
+    """Return the next round number, at least 3: the axis grows in jumps, not with every frame."""
     if value <= 10.0:
-        return 10.0
+        return next(end for end in (3.0, 5.0, 7.0, 10.0) if end >= value)
     power = 10.0 ** math.floor(math.log10(value))
     return power * next(step for step in ROUND if step >= value / power - 1e-9)
 

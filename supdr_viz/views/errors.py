@@ -40,8 +40,9 @@ class Errors(CurveView):
 
     def show_scene(self, scene: Scene) -> None:
         """Forget all curves; take the task."""
-        super().show_scene(scene)
         self.is_regression = scene.task == "regression"
+        self.unit = "mean squared error" if self.is_regression else "%"
+        super().show_scene(scene)
 
     def curves_of(self, frame: Frame) -> Curves:
         """Return the frame's errors."""
@@ -79,6 +80,8 @@ class Errors(CurveView):
         entries = [replace(each, help=MEANING) if each.name == "train" else each for each in super().legend]
         return sorted(entries, key=lambda entry: order.index(entry.name) if entry.name in order else len(order))
 
-    def caption(self, frame: Frame | None = None) -> str:
-        """Name the unit."""
-        return "mean squared error" if self.is_regression else "per cent"
+    def cursor(self, curves: Curves, iteration: int) -> int:
+        """Return the last iteration up to the viewed one at which errors are known: they are not counted at every."""
+        known = np.any([np.isfinite(v) for v in curves.values.values()], axis=0) if curves.values else np.array([])
+        before = curves.iteration[known & (curves.iteration <= iteration)] if known.size else known
+        return int(before.max()) if before.size else int(iteration)

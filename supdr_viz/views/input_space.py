@@ -37,6 +37,7 @@ class InputPlane(PlaneView):
         """Set the ranges; forget the surface."""
         super().show_scene(scene)
         self.hold(scene.plane.extent)
+        self.put(axis_words=list(scene.axis_words))
 
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface."""
@@ -53,17 +54,16 @@ class InputPlane(PlaneView):
         if scene is None:
             return ""
         plane = scene.plane
-        slice_of = "a slice" if self.sheet is not None and self.sheet.caption else ""
+        slice_of = "slice of the regions" if self.sheet is not None and self.sheet.caption else ""
         if self.points.surface is not None and self.points.surface.input is None:
             slice_of = "no regions"  # between bits or counts
         if plane.kind == "components":
-            of_variance = "" if slice_of else " of variance"  # there is no room for both
-            what = f"PCA, {100 * plane.share:.0f} %{of_variance}"
+            what = f"PCA plane ({100 * plane.share:.0f} % of variance)"
         else:
             what = "" if plane.exact else " × ".join(name for name in plane.axis_names if name)
         errors, share = self.points.ringed("input") == "error", self.points.ring_share("input")
-        some = f"1 in {1 / share:.0f} {'errors' if errors else 'labelled'}" if 0.0 < share < 0.7 else ""
-        ringed = f"{some or ('wrong side' if errors else 'labelled rows')} ringed"
+        some = f"every {1 / share:.0f}{'th error' if errors else 'th labelled row'}" if 0.0 < share < 0.7 else ""
+        ringed = f"{some or ('misclassified points' if errors else 'labelled rows')} ringed"
         ringed = "" if what or (scene.task == "regression" and errors) else ringed
         return " · ".join(part for part in (what, slice_of, ringed) if part)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.quality.near import NO_ROW
 from supdr_viz.pictures.picture import Number
 from supdr_viz.pictures.scene import Extent
-from supdr_viz.pictures.types import Frame, Surface
+from supdr_viz.pictures.types import Frame, MapQuality, Surface
+from supdr_viz.views.colours import MISPLACED
 from supdr_viz.views.plane import PlaneView
 from supdr_viz.views.points import Points
 
@@ -43,7 +45,7 @@ class LatentSpace(PlaneView):
         """Follow the extent; the points themselves move by `Points.show_frame`."""
         super().show_frame(frame)
         self.hold(frame.latent_extent)
-        self.put(threads=self.points.pulled and frame.pulled is not None)
+        self.put(threads=self.points.pulled and frame.pulled is not None, axis_words=list(frame.axis_words))
 
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface."""
@@ -67,22 +69,45 @@ class LatentSpace(PlaneView):
         return tuple(
             _number(word, truth.numbers[name], f"{help}; {rows}", self.points.is_regression)
             for name, (word, help) in MEASURES.items()
-            if np.isfinite(truth.numbers[name])
+            if np.isfinite(truth.numbers.get(name, np.nan))
         )
+
+    @property
+    def verdict(self) -> str:
+        """How far the map can be trusted, in a sentence on the rows that were looked at; empty without such colours."""
+        if self.points.colour_by != "trust" or self.points.frame is None:
+            return ""
+        truth = self.points.frame.truth
+        return "Computing trust …" if truth is None else _verdict(truth)
 
     def caption(self, frame: Frame | None = None) -> str:
         """Say what the plane is."""
         frame = frame or self.points.frame
         if frame is None:
             return ""
-        if self.points.colour_by == "trust" and (frame.truth is None or frame.truth.iteration != frame.iteration):
-            return "known at rest" if frame.truth is None else f"as of iteration {frame.truth.iteration:,}"
         if self.points.surface is not None and self.points.surface.latent is None:
-            return "no regions (offset)"  # rows have a coordinate that the plane does not show
+            return "no regions: the classifier also uses a hidden coordinate"
         surface = self.points.surface
         if surface is not None and surface.counted is not None and surface.counted != frame.iteration:
             return f"{frame.latent_caption} · density of iteration {surface.counted:,}"
-        return frame.latent_caption  # a plane of more dimensions has regions that are a slice of theirs
+        # A plane of more dimensions has regions that are a slice of theirs.
+        return frame.latent_caption + (f" · {beyond:,} outside" if (beyond := _outside(frame)) else "")
+
+
+def _outside(frame: Frame) -> int:
+    """Count the rows that lie beyond the frame, which few far ones do not decide."""
+    left, right, bottom, top = frame.latent_extent
+    x, y = frame.latent.T
+    return int(((x < left) | (x > right) | (y < bottom) | (y > top)).sum())
+
+
+def _verdict(truth: MapQuality) -> str:
+    """Say in a sentence how far the map can be trusted, of the rows that were looked at."""
+    seen = np.isfinite(truth.trust)
+    true = np.mean(truth.false[seen] == NO_ROW)
+    misplaced = int((truth.trust[seen] < MISPLACED).sum())
+    rows = "1 row" if misplaced == 1 else f"{misplaced:,} rows"
+    return f"{100 * true:.0f} % of neighbours are true; {rows} misplaced."
 
 
 def _number(word: str, value: float, help: str, regression: bool) -> Number:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,11 @@ from supdr_viz.views.colours import (
     hidden_rows,
     largest_error,
     layer_colours,
+    trust_range,
 )
 from supdr_viz.views.figures import LegendEntry, css, joined
 from supdr_viz.views.marker_shapes import SHAPES
-from supdr_viz.views.points import MANY, Points
+from supdr_viz.views.points import MANY, RINGS, Points
 from supdr_viz.views.stage.wire import plain_extent
 
 REGION_ALPHA = 0.17
@@ -35,25 +37,6 @@ FIELD_ALPHA = 0.32
 
 # Scores of a surface are sent as whole numbers from minus this to this, times a scale.
 LEVELS = 32767
-
-
-class Ring(NamedTuple):
-    """Look of the rings around some rows.
-
-    `name`: for the legend; `role`: colour.
-    """
-
-    name: str
-    role: str
-    width: float
-    alpha: float
-
-
-RINGS = {
-    "error": Ring("errors", "error", 1.7, 1.0),
-    "support": Ring("support vectors", "support", 1.1, 0.8),
-    "labelled": Ring("labelled", "text", 1.5, 0.9),
-}
 
 
 class SquareView:
@@ -181,17 +164,18 @@ def _plain_relief(sheet: Sheet) -> dict[str, Any] | None:
     return {"levels": levels, "scale": scale, "codes": codes, "extent": plain_extent(sheet.extent)}
 
 
-def class_legend(scene: Scene, colour_by: str = "label") -> list[LegendEntry]:
+def class_legend(scene: Scene, colour_by: str = "label", trust: NDArray | None = None) -> list[LegendEntry]:
     """Return the classes of a scene, or its scale of values, and what hollow, grey and ringed points are.
 
-    `colour_by`: one of "label", "truth", "prediction", "error", "trust".
+    `colour_by`: one of "label", "truth", "prediction", "error", "trust". `trust` (n,): as far as it is known.
     """
     hidden, many = hidden_rows(scene), len(scene.code) > MANY  # too many to count by eye
     regression, few = scene.task == "regression", bool(hidden.any())
     if colour_by == "trust":
         some = "" if scene.drawn is None else f" · of {len(scene.drawn):,} rows"
         entries = [
-            _scale_entry(f"trust {CHANCE:g} (chance) to 1{some}", TRUST_SHADES),
+            _trust_scale(trust, some),
+            LegendEntry("misplaced", css(RINGS["error"].role), kind="ring"),
             LegendEntry("lost neighbour", css("error")),
             LegendEntry("false neighbour", css("secondary"), "dotted"),
         ]
@@ -228,6 +212,17 @@ def _value_scale(scene: Scene, colour_by: str) -> LegendEntry:
     if colour_by == "error":
         shades, name = ERROR_SHADES, f"error 0 to {largest_error(scene):.3g} and more"
     return _scale_entry(name, shades)
+
+
+def _trust_scale(trust: NDArray | None, some: str) -> LegendEntry:
+    """Return the scale of trust with a tick at the level of chance, or in words that it lies below the scale."""
+    low, high = trust_range(trust)
+    entry = _scale_entry(f"trust {low:g} to 1 (chance: {CHANCE:g}){some}", TRUST_SHADES)
+    place = 100.0 * (CHANCE - low) / (high - low)
+    if place < 0.0:
+        return entry
+    tick = f"transparent {place:.0f}%, {css('text')} {place:.0f}% {place + 4:.0f}%, transparent {place + 4:.0f}%"
+    return replace(entry, colour=f"linear-gradient(90deg, {tick}), {entry.colour}")
 
 
 def _scale_entry(name: str, shades: Sequence[str]) -> LegendEntry:

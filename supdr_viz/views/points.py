@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.pictures.picture import Picture, RowValue, some_rows
 from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
-from supdr_viz.views.colours import SHADES, UNKNOWN, hidden_rows, row_colours, scale
+from supdr_viz.views.colours import SHADES, UNKNOWN, hidden_rows, misplaced_rows, row_colours, scale
 from supdr_viz.views.marker_shapes import SHAPES
 from supdr_viz.views.stage.packed_positions import packed_places, unpacked_places
 from supdr_viz.views.stage.stage import Selection, Stage
@@ -23,6 +23,9 @@ TRAIN, TEST, HIDDEN = range(3)
 
 # Of more rows, only the hollow ones have an outline.
 MAX_OUTLINED = 500
+
+# Size of rows that are misplaced, beside the usual one.
+GROW = 1.5
 
 # More rows shine through each other, the legend counts them, and of rings only some are drawn.
 MANY = 2000
@@ -40,6 +43,25 @@ MAX_PICTURE_ROWS = 3000
 MAX_PICTURE_PIXELS = 32 * 32
 
 _TOKENS = itertools.count(1)
+
+
+class Ring(NamedTuple):
+    """Look of the rings around some rows.
+
+    `name`: for the legend; `role`: colour.
+    """
+
+    name: str
+    role: str
+    width: float
+    alpha: float
+
+
+RINGS = {
+    "error": Ring("errors", "error", 1.7, 1.0),
+    "support": Ring("support vectors", "support", 1.1, 0.8),
+    "labelled": Ring("labelled", "text", 1.5, 0.9),
+}
 
 
 class Points:
@@ -141,6 +163,9 @@ class Points:
         if frame.truth is not self.truth:
             self.truth = frame.truth
             self._show_colours()
+            if self.colour_by == "trust":
+                self._colour()
+                self._ring("latent", frame.support)
         self._link()
 
     def show_surface(self, surface: Surface) -> None:
@@ -234,12 +259,16 @@ class Points:
     def _ring(self, view: str, rows: NDArray) -> None:
         assert self.scene is not None
         marked = self.scene.is_labelled if self.ringed(view) == "labelled" else rows
-        if self.colour_by == "trust":  # rings mark lost neighbours there
-            marked = np.zeros_like(marked)
+        if self.colour_by == "trust":
+            marked = misplaced_rows(self.truth, len(marked)) if view == "latent" else np.zeros_like(marked)
         marked = self._of(marked)
         shown = self._some(marked)
         self._ringed[view] = int(np.count_nonzero(marked)), int(np.count_nonzero(shown))
-        self._put(view, ring={"rows": packed_bits(shown), "ease": _ease(self._ringed[view][1])})
+        untrusted = self.colour_by == "trust"
+        look = RINGS["error" if untrusted else self.ringed(view)]
+        ease, grow = _ease(self._ringed[view][1]), GROW if untrusted else 1.0
+        shape = {"role": look.role, "width": look.width, "alpha": look.alpha, "ease": ease, "grow": grow}
+        self._put(view, ring={"rows": packed_bits(shown), **shape})
 
     def ring_share(self, plane: str) -> float:
         """Return which share of the rows that rings could mark in a plane has one: many rings hide all else."""
@@ -272,7 +301,8 @@ class Points:
 
     def _scale(self, colour_by: str, theme: str) -> dict[str, Any]:
         assert self.scene is not None
-        found = scale(self.scene, colour_by, theme == "dark")
+        trust = None if self.truth is None else self.truth.trust
+        found = scale(self.scene, colour_by, theme == "dark", trust)
         muted = found.pop("nan_color", found["palette"][-1])
         return {**found, "nan": muted}
 

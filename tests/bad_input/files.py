@@ -100,7 +100,7 @@ TARGETS = [
         "only the target",
         "a.csv",
         b"class\nx\ny\n",
-        "a.csv has only one column; separate the target and the features by commas, semicolons or tabs",
+        "a.csv has a single column. It needs at least a target and one feature, separated by commas, semicolons or",
     ),
     ("stray text", "a.csv", b"a,y\n1,0.5\n2,oops\n3,1.5\n", "Column 'y' holds 'oops' in row 2, which is not a number"),
     ("only y", "a.parquet", columns(y=[0, 1]), "only one column, the target; at least one feature"),
@@ -222,7 +222,7 @@ ENORMOUS = [
     ("bytes", "a.csv", bytes(41_000_000), "has 41.0 MB; at most 40.0 MB"),
 ]
 DISGUISED = [
-    ("page of the web", "a.csv", b"<!DOCTYPE html>\n<html><body>404</body></html>\n", "a.csv has only one column"),
+    ("page of the web", "a.csv", b"<!DOCTYPE html>\n<html><body>404</body></html>\n", "a.csv has a single column"),
     ("bz2 called gzip", "a.csv.gz", bz2.compress(GOOD), "is not a complete gzip file"),
     ("xz called gzip", "a.csv.gz", lzma.compress(GOOD), "is not a complete gzip file"),
     ("PDF", "a.pdf", b"%PDF-1.7\n", "ends in '.pdf'; accepted are"),
@@ -268,7 +268,7 @@ ARRAYS = [
         "must hold numbers or text, it holds complex128",
     ),
     ("infinite targets", "a.npz", npz_bytes(X=np.eye(2), y=[0.5, np.inf]), "holds 'inf' in row 2, which is not finite"),
-    ("version 3 of NPY", "a.npz", npz_with("X.npy", npy(np.eye(2), (3, 0))), "'X.npy' in a.npz is not a NumPy array"),
+    ("version 3 of NPY", "a.npz", npz_with("X.npy", npy(np.eye(2), (3, 0))), "'X' in a.npz is not a NumPy array"),
     ("negative shape", "a.npz", npz_with("X.npy", npy_header((-1, 3))), "is cut short or damaged"),
     ("huge shape", "a.npz", npz_with("X.npy", npy_header((2**62, 2**62))), "unpacks to more than"),
     (
@@ -320,7 +320,7 @@ LINES = [
     ("all rows alike in class", "a.tsv", b"a\tclass\n1\tx\n2\tx\n", "only one class"),
     ("huge numbers", "a.csv", b"a,y\n1e308,1\n-1e309,2.5\n", "not finite"),
     ("infinity in words", "a.csv", b"a,y\nInfinity,1\n2,2.5\n", "not finite"),
-    ("not UTF-16 after all", "a.csv", b"\xfe\xffabc", "is not valid UTF-16 text|only one column"),
+    ("not UTF-16 after all", "a.csv", b"\xfe\xffabc", "is not valid UTF-16 text|a single column"),
     ("braces of ARFF", "a.arff", b"@attribute a {x,y\n@data\nx\n", "Line 1 does not declare"),
     ("nameless attribute", "a.arff", b"@attribute\n@data\n1\n", "Line 1 does not declare"),
     ("no level", "a.arff", b"@attribute a {}\n@attribute b real\n@data\nx,1\n", "none of its declared values"),

@@ -63,6 +63,20 @@ AT_REST = """new Promise((done) => {
   requestAnimationFrame(() => requestAnimationFrame(look))
 })"""
 
+SHOWN = """(name) => {
+  const plane = square(name), {frame, board} = plane
+  const pixels = (points) => Array.from({length: (points?.length ?? 0) / 2}, (_, k) =>
+    [frame.x(points[2 * k]), frame.y(points[2 * k + 1])]).filter(([x]) => Number.isFinite(x))
+  const words = [], calls = {fillText: (text) => words.push(text), measureText: () => ({width: 0}), size: [300, 300]}
+  plane.drawOn(new Proxy(calls, {get: (_, name) => calls[name] ?? (() => {}), set: () => true}))
+  return {
+    rows: pixels(plane.places), boundary: pixels(plane.tree.boundary),
+    words,
+    palette: [...new Set(Array.from({length: board.count}, (_, row) => board.colourOf(row)))],
+  }
+}"""
+"""What a square draws: rows and boundary in pixels, its words, the colours of its rows."""
+
 SQUARES = ("input", "latent", "method")
 FIGURES = (*SQUARES, "losses", "errors")
 QUESTIONS = itertools.count(1)

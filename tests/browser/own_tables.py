@@ -41,3 +41,6 @@ TARGETS = {
     "members.csv": "flag",
 }
 """Name of a file -> the column that had better be predicted."""
+
+SPELLING = {"visits.csv": "satisfied"}
+"""Name of a file -> the column that is written in several ways, which a person has read as one."""

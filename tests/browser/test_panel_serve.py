@@ -101,7 +101,7 @@ def test_a_class_follows_a_run_of_it_and_takes_it_over(plain):
     expect(field).to_have_value(re.compile(f"{plain.home}/follow"))
     follower = plain.page.context.new_page()
     follower.goto(field.input_value())
-    take = follower.get_by_role("link", name="Take over")
+    take = follower.get_by_role("link", name="Open my own copy")
     expect(take).to_be_visible()
     assert re.match(r"explorer\?(?!page=)", take.get_attribute("href"))
 

@@ -51,7 +51,7 @@ def test_after_a_choice_the_space_key_runs_and_what_was_only_closed_keeps_the_ke
     app.open_gallery()
     app.key("Escape")
     app.page.locator("dialog").wait_for(state="hidden")
-    assert "Choose another" in app.focused
+    assert "Browse examples" in app.focused
     app.example("Fig. 2: LSDR on a disc in a ring").settle()
     assert app.focused == "page"
     assert runs_by_space(app)
@@ -224,7 +224,7 @@ def test_a_run_goes_on_behind_what_is_viewed_and_while_it_is_changed(app):
     expect(app.button("Live")).to_be_disabled()
     app.press("Run").until_going()
     app.nudge("Latent dimensions")  # a change reaches a run that goes on
-    app.until_seen("plane of 3-D")
+    app.until_seen("2 of 3 dimensions")
     expect(app.numbers_shown).to_contain_text(re.compile(r"iteration [1-9]"))
     app.press("Pause").settle()
     assert app.chip == "paused"

@@ -53,7 +53,7 @@ def test_ranges_are_typed_in_the_sweep_fills_and_leads_to_the_explorer(open_app,
     box = layer.bounding_box()  # axis and colours take about as much of both sides
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2  # within the middle one of five times three cells
     app.page.mouse.move(x, y)
-    app.until_seen("ended:")
+    app.until_seen(" fits ")
     with app.page.context.expect_page() as opened:
         app.page.mouse.click(x, y)
     opened.value.wait_for_url("**/explorer?**", wait_until="commit")

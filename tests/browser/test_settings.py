@@ -29,7 +29,7 @@ def test_knobs_carry_on_or_start_again_as_they_are_marked(app):
     seed.fill("7")
     seed.press("Enter")
     app.settle()
-    assert "seed 7" in app.numbers
+    assert "seed=7" in app.page.url
     assert app.places("input") != places
     app.nudge("Labelled share", "PageDown", times=5)
     app.settle()
@@ -42,7 +42,7 @@ def test_knobs_carry_on_or_start_again_as_they_are_marked(app):
     seed.press("Enter")
     app.settle()
     assert app.sees("Type a number")
-    assert "seed 7" in app.numbers
+    assert "seed=7" in app.page.url
 
 
 def test_from_a_link_that_wants_more_to_an_example_that_begins_with_its_picture(open_app):

@@ -254,7 +254,7 @@ def test_a_lesson_from_disk(open_app, tmp_path):
 
 def test_a_class_follows_a_run(app):
     app.press("Share").press("Open a class link")
-    app.until_seen("Nobody follows yet.")
+    app.until_seen("Nobody is watching yet.")
     link = app.page.get_by_label("Class link").input_value()
     app.close_dialog()
     problems = []
@@ -271,7 +271,8 @@ def test_a_class_follows_a_run(app):
     theirs = page.evaluate(f"({places})([...supdrStage.boards.values()][0])")
     assert theirs == app.evaluate(f"({places})([...supdrStage.boards.values()][0])")
     assert not findings(page)
-    expect(page.get_by_text("Take over")).to_have_attribute("href", re.compile(r"explorer\?data=.*&iteration=2$"))
+    own = page.get_by_text("Open my own copy")
+    expect(own).to_have_attribute("href", re.compile(r"explorer\?data=.*&iteration=2$"))
     app.press("Share · 1").press("End the class link")
     expect(page.locator("#said")).to_have_text("The run is not shown any more.")
     page.close()

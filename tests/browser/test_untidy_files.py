@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.own_tables import FILES, TARGETS
+from tests.browser.own_tables import FILES, SPELLING, TARGETS
 
 
 @pytest.mark.slow
@@ -21,6 +21,13 @@ def test_an_untidy_file_is_learnt_from_without_a_choice(open_app, tmp_path, name
     app.settle()  # choices are shown one after the other
     assert app.page.locator("p.error").count() == 0
     assert " ".join(TARGETS[name].split()) in app.page.get_by_role("combobox", name="Target").first.inner_text()
+    if name in SPELLING:
+        switch = app.page.get_by_role("rowheader", name=SPELLING[name]).get_by_role(
+            "checkbox", name="Read as one spelling"
+        )
+        switch.check()
+        app.until_seen("Read as one spelling, 66 cells")
+        app.settle()
     app.press("Use this file").settle()
     assert app.sees(f"In use: {name}")
     if phone:

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.app import SHOWN
+
 
 @pytest.fixture
 def radar(tmp_path):
@@ -41,9 +43,11 @@ def test_from_what_cannot_be_used_to_a_live_boundary(app, radar, tmp_path):
     app.until_seen("40 MB")
     app.settle()
     assert app.stands == ("ready", 0)  # the run before is untouched
+    app.close_dialog()
     app.press("Step").settle()
     assert app.stands == ("paused", 1)
 
+    app.press("Open a file …").settle()
     app.choose_file(radar)
     app.until_seen("351 rows, 35 columns")
     app.until_seen("pulse3")
@@ -62,33 +66,19 @@ def test_from_what_cannot_be_used_to_a_live_boundary(app, radar, tmp_path):
     assert app.number("test error") < 40
     for name in ("good", "bad"):
         assert app.page.locator(".keys").first.get_by_text(name, exact=True).is_visible()
-    assert "PCA, " in app.head("input")
+    assert "PCA plane" in app.head("input")
     assert "data=file&data.name=radar.csv" in app.page.url
     # Whoever gets the link is told which file it wants.
     app.open(app.page.url)
     app.settle()
     assert app.sees("radar.csv")
     assert app.button("Run").is_disabled()
+    app.press("Open a file …").settle()
     app.choose_file(radar)
     app.until_seen("351 rows, 35 columns")
     app.press("Use this file").settle()
     assert app.iteration == 0
     assert app.button("Run").is_enabled()
-
-
-SHOWN = """(name) => {
-  const plane = square(name), {frame, board} = plane
-  const pixels = (points) => Array.from({length: (points?.length ?? 0) / 2}, (_, k) =>
-    [frame.x(points[2 * k]), frame.y(points[2 * k + 1])]).filter(([x]) => Number.isFinite(x))
-  const words = [], calls = {fillText: (text) => words.push(text), measureText: () => ({width: 0}), size: [300, 300]}
-  plane.drawOn(new Proxy(calls, {get: (_, name) => calls[name] ?? (() => {}), set: () => true}))
-  return {
-    rows: pixels(plane.places), boundary: pixels(plane.tree.boundary),
-    words,
-    palette: [...new Set(Array.from({length: board.count}, (_, row) => board.colourOf(row)))],
-  }
-}"""
-"""What a square draws: rows and boundary in pixels, its words, the colours of its rows."""
 
 
 def use(app, file):
@@ -117,6 +107,7 @@ def test_rows_and_values_far_from_zero_are_drawn_apart(open_app, tmp_path):
     assert np.abs((line - line.mean(axis=0)) @ normal).max() < 0.5  # of a pixel: it is straight
 
     app.choose("Method", "LSDR").settle()
+    app.press("Open a file …").settle()
     use(app, times)
     for _ in range(3):
         app.press("Step")

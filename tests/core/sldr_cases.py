@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from supdr.functions.kernels import Kernel
-from supdr.methods.sldr.solvers import Joint
+from supdr.methods.sldr.problem import SLDRProblem
+from supdr.methods.sldr.solvers import SOLVERS
 
 KERNELS = [Kernel("linear"), Kernel("poly", degree=2), Kernel("poly", degree=3, coef0=0.5), Kernel("rbf", gamma=0.5)]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)
@@ -19,10 +20,11 @@ def rows(n=48, widths=(3, 4, 2), n_classes=2, seed=0):
     return views, np.hstack(views), signs
 
 
-def problem(solver=Joint, kernel=KERNELS[0], n_classes=2, **settings):
+def problem(solver="joint", kernel=KERNELS[0], n_classes=2, **settings):
     views, gating, signs = rows(n_classes=n_classes)
     defaults = {"C": 2.0, "sizes": (2, 2, 1), "n_gating": 2, "svm_tol": 1e-8}
-    return solver(views=views, gating=gating, signs=signs, kernel=kernel, **{**defaults, **settings})
+    solving = {"solver": SOLVERS[solver], "learns_projections": solver != "lbfgs"}
+    return SLDRProblem(views, gating, signs, kernel, **{**defaults, **solving, **settings})
 
 
 def three_views(n=150, n_classes=2, seed=0):

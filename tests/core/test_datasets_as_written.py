@@ -416,3 +416,21 @@ def test_a_row_without_target_and_value_is_left_out_and_counted():
     assert "Rows left out that have neither a target nor a value: 1." in data.description
     kept = read_file(f"wind,warmth,storm\n,,yes\n{rows}".encode(), name="station.csv")  # it has a class
     assert kept.n_samples == 41
+
+
+def test_a_target_that_is_text_names_the_proposal_that_makes_it_numbers():
+    prices = ["on request" if k % 7 == 0 else str(k / 2) for k in range(210)]
+    text = "x,price\n" + "".join(f"{k},{price}\n" for k, price in enumerate(prices))
+    for task in (None, "classification", "regression"):
+        with pytest.raises(FileProblem, match=r"To accept 'missing:price' \(read as missing, 30 cells\) may help\."):
+            read_file(text.encode(), name="flats.csv", target="price", task=task)
+    data = read_file(text.encode(), name="flats.csv", target="price", accept=["missing:price"])
+    assert (data.task, data.labelled.sum()) == ("regression", 180)
+
+
+def test_a_first_row_of_one_number_is_no_title():
+    with pytest.raises(FileProblem, match="Line 2 has 3 cells, the first line has 1"):
+        look_at("5\n1,2,a\n2,3,b\n" + "3,4,a\n" * 9)
+    look = look_at("5,,\n1,2,a\n2,3,b\n" + "3,4,a\n" * 9)
+    assert look.n_rows == 12
+    assert "Proposed, not done: left out above the header, 1 line: '5'." in look.notes

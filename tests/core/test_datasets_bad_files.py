@@ -143,7 +143,7 @@ def test_regression_refuses_text():
 def test_paths_that_cannot_be_read(tmp_path):
     with pytest.raises(FileProblem, match=r"There is no file .*none.csv"):
         read_file(tmp_path / "none.csv")
-    with pytest.raises(FileProblem, match="cannot be opened: Is a directory"):
+    with pytest.raises(FileProblem, match="holds neither images in folders nor a table"):
         read_file(tmp_path)
     with pytest.raises(FileProblem, match="cannot be the name of a file: embedded null"):
         read_file("a\0b.csv")

@@ -191,7 +191,7 @@ def test_text_becomes_0_and_1():
     assert dataset.feature_names == ("sex=m", "colour=blue", "colour=green", "colour=red", "smokes", "age")
     expected = [[1, 0, 0, 1, 1, 1], [0, 1, 0, 0, 0, 2], [1, 0, 1, 0, 1, 3], [np.nan, 0, 0, 1, 0, 4]]
     np.testing.assert_array_equal(dataset.X, expected)
-    assert "0/1 columns, one per level (one in all for two levels): sex, colour." in dataset.description
+    assert "one-hot encoded (two levels give one column): sex, colour." in dataset.description
 
 
 def test_20_levels_are_the_most():
@@ -306,7 +306,7 @@ def test_a_sheet_may_be_chosen():
     other = TABLE[["petal_width", "petal_length", "species"]].iloc[::-1]
     data = workbook(notes=[["made in spring"]], iris=rows_of(TABLE), turned=rows_of(other))
     assert preview(data, "a.xlsx").sheet == "iris"  # a line before it is no table
-    with pytest.raises(FileProblem, match="Sheet 'notes' has only one column"):
+    with pytest.raises(FileProblem, match="Sheet 'notes' has a single column"):
         preview(data, "a.xlsx", sheet="notes")
     look = preview(data, "a.xlsx", sheet="turned")
     assert look.sheets == ("notes", "iris", "turned")

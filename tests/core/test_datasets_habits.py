@@ -176,7 +176,7 @@ def test_bars_and_spaces_separate():
 
 
 def test_prose_is_no_table():
-    with pytest.raises(FileProblem, match="only one column"):
+    with pytest.raises(FileProblem, match="a single column"):
         read("to be or\nnot to be\nthat is it\n", "t.txt")
 
 

@@ -16,7 +16,7 @@ def listed_sets(data_dir):
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         if len(cells) < 4 or not cells[0].endswith((".csv.gz", ".npz")):
             continue
-        if "X_train" in cells[2]:  # two tables in one file: `load_mnist` of the papers' figures reads them
+        if "X_train" in cells[2]:  # two tables in one file: see below
             continue
         views = [int(size) for size in re.findall(r"(?:^| )(\d+)(?:,|$)", re.sub(r" \(.*?\)", "", cells[2]))]
         counted = len(re.findall(r"\d+=", cells[3])) or re.match(r"(\d+) (?:digits|folds)", cells[3])
@@ -45,3 +45,13 @@ def test_every_set_is_read(data_dir):
 def test_missing_cells_stay_missing(data_dir):
     assert np.isnan(read_file(data_dir / "breast_cancer_w.csv.gz").X).sum() == 16
     assert np.isnan(read_file(data_dir / "mpg.csv.gz").X).sum() == 6
+
+
+def test_a_file_of_two_tables_is_read_by_either(data_dir):
+    look = preview(data_dir / "mnist.npz", limits=Limits(max_cells=10**8))
+    assert (look.sheets, look.sheet, look.target) == (("X_train", "X_test"), "X_train", "y_train")
+    assert (look.n_rows, look.task) == (60_000, "classification")
+    data = read_file(data_dir / "mnist.npz")  # as large as it may be
+    assert data.X.shape == (10_000, 784)
+    assert data.target_names == tuple("0123456789")
+    assert "Table 'X_test' is read; of other rows, and left out, are X_train, y_train." in data.description

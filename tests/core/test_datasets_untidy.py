@@ -85,7 +85,7 @@ def test_columns_are_left_out_as_asked_for():
 def test_what_is_not_left_out_is_used_as_far_as_it_can_be():
     data = read_file(table(), name="t.csv")
     assert "text of too many values: name." in data.description
-    assert "Dates turned into days since 1970: when." in data.description
+    assert "Dates were converted to days since 1970: when." in data.description
     assert "unit=cm" in data.feature_names
 
 

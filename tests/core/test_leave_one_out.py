@@ -164,7 +164,7 @@ def test_the_watched_error_is_that_of_mappings_without_the_row(solver, n_centers
     state = list(model.iterate(X, y))[-1].state
     problem = problem_of(model)
     Phi, ridge = problem.features(state.mapping).matrix, 2 * state.reg_w / state.mu
-    fitted_to = problem.wanted(state)
+    fitted_to = problem.fitted_targets(state)
     wrong = []
     for i in range(60):
         rest = np.arange(60) != i

@@ -12,6 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from supdr import LSDR
 from supdr.functions.losses import LOSSES
+from supdr.methods.lsdr.solvers import latent_rows
 from supdr.solvers.softmax_head import loo_softmax
 from tests.core import inside
 from tests.core.lsdr_cases import toy
@@ -148,7 +149,7 @@ def test_latent_rows_of_several_heads_are_optimal(loss, missing):
     X, y = toy(4, missing=missing)
     problem = problem_of(LSDR(3, loss=loss, beta=0.2, reg_u=0.3, init="random"), X, y)
     state = random_state_of(problem)
-    latent = problem.latent_rows(state.latent, state.coef, state.intercept, state.components, state.intercept_x)
+    latent = latent_rows(problem, state.latent, state.coef, state.intercept, state.components, state.intercept_x)
     for row in problem.rows[:6]:
 
         def objective(z, row=row):

@@ -116,7 +116,7 @@ def test_where_more_rows_lie_on_a_margin_than_come_they_are_gathered(rows_on_the
     np.testing.assert_allclose(dual(rows, alpha), reached, rtol=1e-5)
     assert (alpha >= 0.0).all()
     assert (alpha <= rows[2][:, None]).all()
-    assert found.iterations < 20
+    assert found.iterations <= 8  # three visits, then four that gather: too few for a doubled quota to matter
 
 
 def test_a_gap_that_rounding_keeps_open_ends_the_search(rows):

@@ -13,7 +13,7 @@ from supdr import NSDR, Stop
 from supdr.functions.kernels import Kernel
 from supdr.methods.nsdr import problem as nsdr_problem
 from supdr.methods.nsdr import solvers as nsdr_solvers
-from supdr.methods.nsdr.paper_loop import move_pairs, multiplier_sweep, pair_epoch, pair_orders
+from supdr.methods.nsdr.min_max import move_pairs, multiplier_sweep, pair_epoch, pair_orders
 from supdr.solvers.kernel_heads import KernelHead, close_gap
 from supdr.solvers.smo import solve_svm
 from tests.core import inside
@@ -50,7 +50,7 @@ def problem_of(estimator, X, y):
 
 def solved_objective(problem, point):
     """F at a flat point, the multipliers solved anew to ten digits."""
-    factors = problem._split(point)
+    factors = problem.unpack(point)
     K = problem.kernel.matrix(factors[0][problem.rows])
     duals = [solve_svm(K, y, problem.C, tol=1e-10).objective for y in problem.signs.T]
     return sum(problem.reconstruction(*factors).values()) + (1 - problem.beta) * sum(duals)
@@ -68,7 +68,7 @@ def test_envelope_gradient_matches_finite_differences_in_every_block(kernel, n_c
     point = np.concatenate([factor.ravel() for factor in factors])
     K = problem.kernel.matrix(factors[0][problem.rows])
     alpha = np.column_stack([solve_svm(K, sign, problem.C, tol=1e-10).alpha for sign in problem.signs.T])
-    gradient = problem._gradient(factors, problem.label_gradient(factors[0][problem.rows], alpha))
+    gradient = problem.gradient(factors, problem.label_gradient(factors[0][problem.rows], alpha))
 
     latent = np.arange(factors[0].size).reshape(factors[0].shape)
     unlabelled = np.setdiff1d(np.arange(len(X)), problem.rows)

@@ -309,7 +309,7 @@ def imported_packages(*folders):
 @pytest.mark.parametrize(
     ("folders", "extras"),
     [
-        (("core",), ["files", "app", "dask", "bench"]),
+        (("core",), ["files", "anndata", "app", "dask", "bench"]),
         (("supdr_viz", "apps"), ["app", "dask", "desktop", "film", "notebook"]),
         (("tests", "benchmarks"), ["test-all"]),
     ],

@@ -26,6 +26,13 @@ def test_every_argument_is_declared_once_and_nothing_else_is(name):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("attribute", ["validation_fraction", "n_iter_no_change"])
+def test_patience_is_a_parameter_or_no_attribute(name, attribute):
+    """Scikit-learn's checks set parameters that an estimator has as attributes."""
+    assert hasattr(ESTIMATORS[name](), attribute) == (attribute in arguments(ESTIMATORS[name]))
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_defaults_are_accepted(name):
     for parameter in ESTIMATORS[name].parameters:
         parameter.check(arguments(ESTIMATORS[name])[parameter.name].default)

@@ -7,7 +7,7 @@ from supdr.engine.reuse import fingerprint
 from supdr.functions.kernels import Kernel
 from supdr.functions.losses import loss_code
 from supdr.methods.mac.target_step import move_points
-from supdr.methods.nsdr.paper_loop import multiplier_sweep
+from supdr.methods.nsdr.min_max import multiplier_sweep
 from supdr.solvers.kernel_heads import close_gap, heads_on_features, heads_on_kernel
 from supdr.solvers.kernel_ridge import Dual, cholesky, regression
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step

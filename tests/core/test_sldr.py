@@ -8,9 +8,10 @@ from sklearn.svm import SVC
 from supdr import SLDR
 from supdr.datasets import make_zigzag
 from supdr.methods.sldr.model import Point, closed_form_projections
-from supdr.methods.sldr.solvers import Alternating, Joint, QuasiNewton
+from supdr.methods.sldr.problem import SLDRProblem
 from supdr.solvers.gated_kernels import gram, mixture
 from supdr.solvers.kernel_heads import heads_on_features, heads_on_kernel
+from supdr.solvers.lbfgs import QuasiNewton
 from supdr.solvers.stiefel import orthonormal_gauge, polar, polar_gradient, random_orthonormal
 from supdr.solvers.support_vectors import purify
 from tests.core.sldr_cases import KERNELS, every_kernel, problem, rows
@@ -66,7 +67,7 @@ def test_the_gradient_through_the_polar_factor():
 def test_views_that_are_gated_alike_have_no_gradient():
     """Identical views with equal gates: J stays at the linear SVM, whatever the solver."""
     views, _, signs = rows(widths=(3,))
-    task = QuasiNewton(views * 3, views[0], signs, KERNELS[0], 2.0, (1, 1, 1), 2, svm_tol=1e-8)
+    task = SLDRProblem(views * 3, views[0], signs, KERNELS[0], 2.0, (1, 1, 1), 2, QuasiNewton(), False, svm_tol=1e-8)
     point = task.start(0).best.point
     equal = point._replace(gate_weights=0 * point.gate_weights, gate_offset=0 * point.gate_offset)
     for part in task.gate_gradient(task.solve(equal, None)):
@@ -77,7 +78,7 @@ def test_views_that_are_gated_alike_have_no_gradient():
 
 
 @every_kernel
-@pytest.mark.parametrize("solver", [Alternating, Joint])
+@pytest.mark.parametrize("solver", ["alternating", "joint"])
 def test_objective_is_the_primal_value(kernel, solver):
     task = problem(solver, kernel)
     state = task.step(task.start(0))
@@ -139,11 +140,11 @@ def test_the_objective_never_rises(solver, kernel, n_init):
 
 @every_kernel
 def test_constant_steps_of_the_lengths_that_searches_accept_do_the_same(kernel):
-    searching = problem(Alternating, kernel, init="random")
+    searching = problem("alternating", kernel, init="random")
     begin = searching.start(0).best
-    searched = searching.advance(begin)
-    constant = problem(Alternating, kernel, init="random", step_size=tuple(step / 2.0 for step in searched.steps))
-    moved = constant.advance(begin)
+    searched = searching.solver.step(searching, begin)
+    constant = problem("alternating", kernel, init="random", step_size=tuple(step / 2.0 for step in searched.steps))
+    moved = constant.solver.step(constant, begin)
     assert searched.length == max(constant.step_size)
     assert moved.heads.primal == pytest.approx(searched.heads.primal, rel=1e-9)
     np.testing.assert_allclose(moved.point.gate_weights, searched.point.gate_weights, rtol=1e-7)
@@ -185,12 +186,12 @@ def test_steps_that_overflow_are_refused_and_said():
 @pytest.mark.parametrize("sizes", [(1, 1, 1), (2, 2, 2), (3, 4, 2)])
 def test_closed_form_projections_lose_nothing(sizes):
     """For a given gate min over W of J is J with the full kernels, for every R_m; random projections are worse."""
-    full = problem(QuasiNewton, sizes=sizes)
+    full = problem("lbfgs", sizes=sizes)
     best = full.start(1).best
     projections = closed_form_projections(full.pulls(best), full.views, best.gate, sizes)
     for W, size in zip(projections, sizes):
         np.testing.assert_allclose(W.T @ W, np.eye(size), atol=1e-10)
-    projected = problem(Joint, sizes=sizes)
+    projected = problem("joint", sizes=sizes)
     at_closed_form = projected.solve(best.point._replace(projections=projections), None)
     assert at_closed_form.heads.dual == pytest.approx(best.heads.dual, rel=1e-8)
     if sizes != (3, 4, 2):  # those span everything
@@ -200,10 +201,10 @@ def test_closed_form_projections_lose_nothing(sizes):
 
 
 def test_many_heads_need_as_many_directions():
-    full = problem(QuasiNewton, n_classes=3)
+    full = problem("lbfgs", n_classes=3)
     best = full.start(1).best
     wide = closed_form_projections(full.pulls(best), full.views, best.gate, (3, 3, 2))
-    assert problem(Joint, n_classes=3).solve(best.point._replace(projections=wide), None).heads.dual == pytest.approx(
+    assert problem("joint", n_classes=3).solve(best.point._replace(projections=wide), None).heads.dual == pytest.approx(
         best.heads.dual, rel=1e-8
     )
 

@@ -8,13 +8,13 @@ from supdr import SNF, Stop
 from supdr.datasets import make_curved_sheet
 from supdr.functions.kernels import Kernel
 from supdr.methods.snf.fold_in import fold_in, nearest_rows
-from supdr.methods.snf.problem import pca_starts
-from supdr.methods.snf.solvers import PaperLoop, QuasiNewton
+from supdr.methods.snf.problem import SNFProblem, pca_starts
+from supdr.methods.snf.solvers import SOLVERS, rates
 from supdr.solvers.kernel_ridge import Dual
 from tests.core.snf_cases import POLYNOMIALS, every_kernel
 
 
-def problem(kernel=POLYNOMIALS[2], cls=QuasiNewton, n_rows=14, **settings):
+def problem(kernel=POLYNOMIALS[2], solver="lbfgs", n_rows=14, **settings):
     rng = np.random.default_rng(0)
     X, rows = rng.standard_normal((n_rows, 4)), np.array([1, 3, 4, 8, 12])
     defaults = {
@@ -33,7 +33,7 @@ def problem(kernel=POLYNOMIALS[2], cls=QuasiNewton, n_rows=14, **settings):
         "n_init": 1,
         "lr_reconstruction": 1e-9,
     }
-    return cls(X=X, **{**defaults, **settings})
+    return SNFProblem(X=X, solver=SOLVERS[solver], **{**defaults, **settings})
 
 
 def sheet(seed=0, **settings):
@@ -121,7 +121,7 @@ def test_a_rotated_start_gives_rotated_latent_rows(kernel):
 @pytest.mark.parametrize("weights", [None, np.array([0.1, 1.0, 3.0, 0.5, 2.0])], ids=["alike", "weighted"])
 def test_a_small_literal_epoch_follows_the_gradient(kernel, weights):
     """With the conversions of rates and ridges; also pins the sign of eq. 13 and the factor of i = l."""
-    p = problem(kernel, PaperLoop, weights=weights)
+    p = problem(kernel, "sgd", weights=weights)
     state = p.start(0)
     _, gradient, _ = p.evaluate(state.latent.ravel())
     expected = -(1e-9 / p.reg_v) * gradient
@@ -130,9 +130,9 @@ def test_a_small_literal_epoch_follows_the_gradient(kernel, weights):
 
 
 def test_the_loop_in_plain_python():
-    p = problem(Kernel("poly", 2), PaperLoop, lr_reconstruction=1e-2)
+    p = problem(Kernel("poly", 2), "sgd", lr_reconstruction=1e-2)
     state = p.start(0)
-    Z, (rate, decay) = state.latent.copy(), p.rates()
+    Z, (rate, decay) = state.latent.copy(), rates(p)
     for j in range(4):
         everybody = np.arange(14)
         for rows, targets, reg, eta in ((everybody, p.X[:, [j]], p.reg_v, 1e-2), (p.rows, p.Y, p.reg_w, rate)):

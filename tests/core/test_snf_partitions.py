@@ -1,5 +1,7 @@
 """SNF on rows in partitions: the numbers of the fit in memory, whatever the partitions."""
 
+import sys
+
 import dask.array as da
 import numpy as np
 import pytest
@@ -7,9 +9,10 @@ from scipy.optimize import rosen, rosen_der
 
 from supdr import SNF
 from supdr.baselines import LLR
+from supdr.methods.snf.distributed import Payload
 from supdr.rows.partitioned import PartitionedRows
 from supdr.rows.partitions import gathered, listed
-from supdr.solvers.distributed_lbfgs import summed_start, summed_step
+from supdr.solvers.distributed_lbfgs import SummedSearch, summed_start, summed_step
 from supdr.solvers.distributed_ridge import joined, moments, pull
 from supdr.solvers.kernel_ridge import Primal
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
@@ -89,6 +92,29 @@ def test_a_run_goes_on_bit_for_bit_from_its_checkpoint(rows, tmp_path):
     del stream
     again = [step.objective for step in model().iterate(X, y, checkpoint=tmp_path)]
     assert begun + again[1:] == expected
+
+
+def checkpoint_from_before(X, y, folder, names):
+    """Write a checkpoint with classes under the names of modules given for them; return the objectives of the run."""
+    with pytest.MonkeyPatch.context() as patch:
+        for kind, module in names.items():
+            patch.setitem(sys.modules, module, sys.modules[kind.__module__])
+            patch.setattr(kind, "__module__", module)
+        return [step.objective for step in model().iterate(X, y, checkpoint=folder)]
+
+
+def test_a_checkpoint_that_names_modules_as_they_were_before_goes_on(rows, tmp_path):
+    X, y = (partitioned(values, 4) for values in rows)
+    names = {Payload: "supdr.methods.snf.partitioned", SummedSearch: "supdr.solvers.summed_lbfgs"}
+    expected = checkpoint_from_before(X, y, tmp_path, names)
+    assert [step.objective for step in model().iterate(X, y, checkpoint=tmp_path)] == expected[-1:]
+
+
+def test_a_checkpoint_of_a_class_that_is_gone_is_refused_in_a_sentence(rows, tmp_path):
+    X, y = (partitioned(values, 4) for values in rows)
+    checkpoint_from_before(X, y, tmp_path, {Payload: "supdr.methods.snf.gone"})
+    with pytest.raises(ValueError, match=r"names supdr\.methods\.snf\.gone\.Payload, which this version of supdr"):
+        model().iterate(X, y, checkpoint=tmp_path)
 
 
 def test_transform_is_lazy(rows):

@@ -15,7 +15,7 @@ import supdr
 from supdr.functions.kernels import Kernel
 from supdr.functions.losses import LOSSES, loss_code, total_loss
 from supdr.methods.mac.target_step import cases, move_points
-from supdr.methods.nsdr.paper_loop import multiplier_sweep
+from supdr.methods.nsdr.min_max import multiplier_sweep
 from supdr.solvers.kernel_heads import close_gap, heads_on_features, heads_on_kernel
 from supdr.solvers.linear_heads import RIDGE_WEIGHTS, fit_heads, loo_ridge
 from supdr.solvers.support_vectors import purify
@@ -317,6 +317,6 @@ def test_the_gradient_of_lsdr(loss, rng):
     estimator = make("LSDR", solver="lbfgs", loss=loss, row_bias=True)
     estimator.fit(X, y, sample_weight=rng.choice([0.2, 1.0, 5.0], len(y)))
     problem = problem_of(estimator)
-    point = 0.7 * rng.standard_normal(len(problem.pack(problem.start(0))))
+    point = 0.7 * rng.standard_normal(len(problem.first_search(problem.start(0)).point))
     size = np.linalg.norm(problem.evaluate(point)[1])
     assert check_grad(lambda p: problem.evaluate(p)[0], lambda p: problem.evaluate(p)[1], point) < 1e-5 * size

@@ -73,7 +73,7 @@ def make_frame(scene, iteration=5, **changes):
         live=True,
         latent=rng.uniform(-1, 1, (n, 2)).astype(np.float32),
         latent_extent=SQUARE,
-        latent_caption="saw the labels",
+        latent_caption="placed using labels",
         pulled=pulled,
         support=~scene.is_test & (rng.uniform(size=n) < 0.3),
         losses=make_curves(k),

@@ -269,10 +269,10 @@ def test_who_comes_while_a_page_is_built_waits_in_line_and_gets_in(explorer):
     with ThreadPoolExecutor(len(asked)) as class_:
         while not waiting:
             answers = list(class_.map(answer_of, asked))
-            assert all(status == 200 and ('"token"' in page or "before you" in page) for status, page in answers)
-            waiting = [page for _, page in answers if "before you" in page]
-    page = min(waiting, key=lambda page: int(re.search(r"(\d+) before you", page)[1]))
-    while "before you" in page:
+            assert all(status == 200 and ('"token"' in page or "ahead of you" in page) for status, page in answers)
+            waiting = [page for _, page in answers if "ahead of you" in page]
+    page = min(waiting, key=lambda page: int(re.search(r"(\d+) ahead of you", page)[1]))
+    while "ahead of you" in page:
         turn = re.search('data-turn="([^"]+)"', page)[1]
         if json.loads(get(explorer.replace("explorer", f"turn?of={turn}"))[1])["before"] == 0:
             again = html.unescape(re.search('data-again="([^"]+)"', page)[1])

@@ -24,7 +24,7 @@ AUTOMATIC_COMPONENTS = replace(COMPONENTS, accepts=(Whole(), None))
 MEDIAN_GAMMA = replace(GAMMA, accepts=("median", POSITIVE))
 SCALED_GAMMA = replace(GAMMA, accepts=("scale", POSITIVE))
 
-NEIGHBOURS = count("n_neighbors", "Neighbours", 1, 50, "How many rows vote.", symbol="k", main=True)
+NEIGHBOURS = count("n_neighbors", "Neighbours", 1, 50, "Number of neighbours that vote.", symbol="k", main=True)
 HEAD = (
     choice(
         "head",
@@ -33,7 +33,7 @@ HEAD = (
         ("svm", "linear SVM"),
         ("rbf", "Gaussian SVM"),
         main=True,
-        help="It sees the projected rows.",
+        help="Classifier that is fitted to the projected rows.",
     ),
     replace(NEIGHBOURS, main=False, shown_when={"head": ("knn",)}),
     replace(SVM_WEIGHT, main=False, shown_when={"head": ("svm", "rbf")}),
@@ -43,14 +43,24 @@ HEAD = (
         label="Classifier's sharpness",
         symbol="",
         main=False,
-        help="γ of exp(−γ‖z − z'‖²) between projected rows; auto: 1/(d var z).",
+        help="γ of exp(−γ‖z − z'‖²) between projected rows. Auto: 1/(d var z).",
         shown_when={"head": ("rbf",)},
     ),
     PREPROCESSING,
 )
-STEPS = count("n_steps", "Steps", 1, 200, "Of L-BFGS, at most.")
+STEPS = count("n_steps", "Steps", 1, 200, "Largest number of L-BFGS steps.")
 
-GRAPH = count("n_neighbors", "Neighbours", 1, 50, "Of each row in the graph.", symbol="k", main=True)
-TANGENT = count("dimension", "Tangent dimensions", 1, 3, "Of the sheet on which the rows lie.", symbol="d", main=True)
+GRAPH = count(
+    "n_neighbors", "Neighbours", 1, 50, "Number of neighbours of each row in the graph.", symbol="k", main=True
+)
+TANGENT = count(
+    "dimension",
+    "Tangent dimensions",
+    1,
+    3,
+    "Number of dimensions of the sheet on which the rows lie.",
+    symbol="d",
+    main=True,
+)
 SMOOTHNESS = scale("reg", "Smoothness", 1e-6, 1e3, "Weight of a smooth prediction.", symbol="λ", main=True)
 DIRECT = (PREPROCESSING, TASK_KIND, *SEEDED)

@@ -38,9 +38,25 @@ class ElasticNet(SingleTarget):
     prepared_attributes = (*SingleTarget.prepared_attributes, "_centre", "_deviation")
     parameters = (
         scale(
-            "alpha", "Penalty", 1e-4, 10, "auto: by cross-validation.", symbol="α", main=True, accepts=("cv", POSITIVE)
+            "alpha",
+            "Penalty",
+            1e-4,
+            10,
+            "Weight of the penalty. Auto picks it by cross-validation.",
+            symbol="α",
+            main=True,
+            accepts=("cv", POSITIVE),
         ),
-        share("l1_ratio", "Share of ℓ1", 0.05, 1, 0.05, "More: fewer columns.", main=True, accepts=(POSITIVE_SHARE,)),
+        share(
+            "l1_ratio",
+            "Share of ℓ1",
+            0.05,
+            1,
+            0.05,
+            "Share of the ℓ1 penalty. Larger values keep fewer columns.",
+            main=True,
+            accepts=(POSITIVE_SHARE,),
+        ),
         *SHELL,
     )
 

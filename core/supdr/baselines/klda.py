@@ -109,7 +109,7 @@ class KLDA(Projection):
     parameters = (
         AUTOMATIC_COMPONENTS,
         MEDIAN_GAMMA,
-        scale("reg", "Ridge", 1e-6, 1e2, "Added to the scatter within classes.", main=True),
+        scale("reg", "Ridge", 1e-6, 1e2, "Ridge added to the scatter within classes.", main=True),
         *HEAD,
         *SEEDED,
     )

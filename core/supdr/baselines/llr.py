@@ -21,7 +21,7 @@ class LLR(SNF):
         D, latent dimension, 1 to min(n_samples - 1, 200); None is the number that `SNF` takes.
     task, class_weight, target_weight, reg_v, reg_z, reg_w, preprocessing, calibrate, init, max_iter, tol
         As in `SNF`.
-    random_state, verbose, missing_label
+    extrapolate, random_state, verbose, missing_label
         As in `SNF`.
 
     Notes
@@ -37,7 +37,7 @@ class LLR(SNF):
         *subset(
             SNF.parameters,
             *("n_components", "task", "target_weight", "reg_v", "reg_w", "reg_z", "preprocessing", "calibrate"),
-            *("init", "max_iter", "tol", "random_state", "verbose", "missing_label"),
+            *("extrapolate", "init", "max_iter", "tol", "random_state", "verbose", "missing_label"),
         ),
         of_run("class_weight"),
     )
@@ -56,8 +56,10 @@ class LLR(SNF):
     init_scale: float | None = field(default=None, init=False)
     n_init: int = field(default=1, init=False)
     early_stopping: bool = field(default=False, init=False)
-    validation_fraction: float = field(default=0.2, init=False)
-    n_iter_no_change: int = field(default=10, init=False)
+
+    # No attributes here: scikit-learn takes an attribute of this name for a parameter.
+    validation_fraction: ClassVar[Any] = property()  # type: ignore[misc]
+    n_iter_no_change: ClassVar[Any] = property()  # type: ignore[misc]
     n_jobs: int | None = field(default=None, init=False)
 
     @classmethod

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -63,9 +63,20 @@ class LMKL(SLDR):
         SVM_WEIGHT,
         of_run("views", restart=True),
         of_run("gating_columns", restart=True),
-        count("n_models", "Local models", 1, 10, "On data of one view.", symbol="P", main=True, restart=True),
-        count("n_init", "Starts", 1, 10, "Run side by side; the best is shown.", restart=True),
-        scale("init_scale", "Start scale", 1e-2, 10, "Deviation of the first gate weights.", restart=True),
+        count(
+            "n_models",
+            "Local models",
+            1,
+            10,
+            "Number of local models on data with one view.",
+            symbol="P",
+            main=True,
+            restart=True,
+        ),
+        count(
+            "n_init", "Starts", 1, 10, "Number of starts that run side by side. The best one is shown.", restart=True
+        ),
+        scale("init_scale", "Start scale", 1e-2, 10, "Standard deviation of the first gate weights.", restart=True),
         UNWHITENED,
         *LIMITS,
         SVM_TOL,
@@ -85,8 +96,10 @@ class LMKL(SLDR):
     init: str = field(default="random", init=False)
     starts: str = field(default="best", init=False)
     early_stopping: bool = field(default=False, init=False)
-    validation_fraction: float = field(default=0.2, init=False)
-    n_iter_no_change: int = field(default=10, init=False)
+
+    # No attributes here: scikit-learn takes an attribute of this name for a parameter.
+    validation_fraction: ClassVar[Any] = property()  # type: ignore[misc]
+    n_iter_no_change: ClassVar[Any] = property()  # type: ignore[misc]
     n_jobs: int | None = field(default=None, init=False)
 
     C: float = 1.0

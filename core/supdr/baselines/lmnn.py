@@ -138,8 +138,16 @@ class LMNN(Projection):
 
     parameters = (
         COMPONENTS,
-        count("n_targets", "Targets", 1, 10, "Neighbours of its class that a row is drawn to.", main=True),
-        share("push", "Push", 0.05, 0.95, 0.05, "Share of the push, against pull.", main=True),
+        count("n_targets", "Targets", 1, 10, "Number of neighbours of the same class that attract a row.", main=True),
+        share(
+            "push",
+            "Push",
+            0.05,
+            0.95,
+            0.05,
+            "Weight of pushing other classes away, relative to pulling neighbours closer.",
+            main=True,
+        ),
         STEPS,
         *HEAD,
         *SEEDED,

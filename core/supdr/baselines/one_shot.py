@@ -51,7 +51,7 @@ class OneShot(Unweighted):
 
     max_iter: ClassVar[int] = 1
     tol: ClassVar[float] = 0.0
-    embedding_note: ClassVar[str] = "as new rows"
+    embedding_note: ClassVar[str] = "placed without labels"
     conditional_attributes = (*Unweighted.conditional_attributes, "support_", "n_support_", "support_fraction_")
 
     _: KW_ONLY

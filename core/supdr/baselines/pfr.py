@@ -48,8 +48,24 @@ class PFR(DirectMethod):
     """
 
     parameters = (
-        scale("reg_field", "Field weight", 1e-6, 1e3, "Ties gradient to field.", symbol="λ1", main=True),
-        scale("reg_parallel", "Parallelism", 1e-6, 1e3, "Keeps the field parallel.", symbol="λ2", main=True),
+        scale(
+            "reg_field",
+            "Field weight",
+            1e-6,
+            1e3,
+            "Weight that ties the gradient to the vector field.",
+            symbol="λ1",
+            main=True,
+        ),
+        scale(
+            "reg_parallel",
+            "Parallelism",
+            1e-6,
+            1e3,
+            "Weight that keeps the vector field parallel.",
+            symbol="λ2",
+            main=True,
+        ),
         replace(GRAPH, low=3),
         TANGENT,
         *DIRECT,

@@ -230,7 +230,7 @@ class TSNE(Unweighted, ClassifierHead):
         *(replace(parameter, restart=False) for parameter in SEEDED),
     )
 
-    embedding_note: ClassVar[str] = "saw no labels"
+    embedding_note: ClassVar[str] = "placed without labels"
 
     n_components: int = 2
     _: KW_ONLY

@@ -97,7 +97,7 @@ class TwoStepProblem(Bounded, WithoutTargets):
         return self.hinge(latent, heads) + state.reg_w * float(np.vdot(weights, weights))
 
 
-_FEATURES = choice("mapping", "Mapping", ("rbf", "Gaussians"), "linear", help="What F is made of.")
+_FEATURES = choice("mapping", "Mapping", ("rbf", "Gaussians"), "linear", help="The model behind F.")
 
 
 @dataclass(eq=False, repr=False)

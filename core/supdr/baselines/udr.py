@@ -56,7 +56,7 @@ class _Unsupervised(SDRGLM):
     restart_parameters: ClassVar[frozenset[str]] = frozenset(
         {"n_components", "family_x", "preprocessing", "init", "random_state", "missing_label"}
     )
-    embedding_note: ClassVar[str] = "saw no labels"
+    embedding_note: ClassVar[str] = "placed without labels"
 
     # Hyper-parameters of SDR-GLM that are fixed here.
     task: str = field(default="classification", init=False)
@@ -74,9 +74,12 @@ class _Unsupervised(SDRGLM):
     inner: int | None = field(default=1, init=False)
     gauge: bool = field(default=True, init=False)
     calibrate: bool = field(default=True, init=False)
+    extrapolate: bool = field(default=True, init=False)
     early_stopping: bool = field(default=False, init=False)
-    validation_fraction: float = field(default=0.2, init=False)
-    n_iter_no_change: int = field(default=10, init=False)
+
+    # No attributes here: scikit-learn takes an attribute of this name for a parameter.
+    validation_fraction: ClassVar[Any] = property()  # type: ignore[misc]
+    n_iter_no_change: ClassVar[Any] = property()  # type: ignore[misc]
 
     n_components: int = 2
     _: KW_ONLY

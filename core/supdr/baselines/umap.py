@@ -86,7 +86,7 @@ class UMAP(Projection):
             0.0,
             1.0,
             0.05,
-            "Between latent rows: small packs tightly.",
+            "Least distance between latent rows. Small values pack them tightly.",
             accepts=(Interval(0.0, 1.0),),
         ),
         *HEAD,

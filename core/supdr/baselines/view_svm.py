@@ -130,7 +130,7 @@ class BestViewSVM(_ViewsSVM):
     parameters = (
         SVM_WEIGHT,
         of_run("views"),
-        count("n_folds", "Folds", 2, 10, "Of the cross-validation.", accepts=(Whole(2),)),
+        count("n_folds", "Folds", 2, 10, "Number of cross-validation folds.", accepts=(Whole(2),)),
         UNWHITENED,
         *SEEDED,
     )

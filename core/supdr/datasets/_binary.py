@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from typing import TYPE_CHECKING
+from math import prod
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
 from supdr.datasets._tables import TARGET_NAMES, Table, check_names
-from supdr.datasets.limits import FileProblem, Limits, reason_of, shown
+from supdr.datasets.limits import FileProblem, Limits, listed, reason_of, shown
 from supdr.datasets.proposals import Rules
 from supdr.engine.optional import require
 
@@ -140,9 +141,11 @@ def _vector(name: str, values: pyarrow.ChunkedArray) -> dict[str, pandas.Series]
     return {f"{name}:{j + 1}": pd.Series(made[:, j]) for j in range(size)}
 
 
-def read_npz(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
+def read_npz(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | None = None) -> Table:
     """Read the arrays of an NPZ file: one table X or several views side by side, and the targets y.
 
+    Of tables that have the same columns and other rows, as X_train and X_test, `sheet` names one, or the first that is
+    within the limits is read.
     `feature_names` may name the columns of a single table. Nothing is unpickled.
     """
     import pandas as pd
@@ -156,19 +159,41 @@ def read_npz(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
         raise FileProblem(f"{name} is not a complete NPZ file ({reason_of(error)}).") from None
 
     names = arrays.pop(FEATURE_NAMES, None)
+    arrays, chosen, parts, notes = _one_part(arrays, sheet, name, limits)
     tables = {key: array for key, array in arrays.items() if array.ndim != 1}
     target = _target_among(arrays, tables)
     y = None if target is None else arrays.pop(target)
     views = {key: array for key, array in arrays.items() if key in tables or not tables}
     n_rows = _check_views(views, name)
     limits.check_shape(name, n_rows, sum(array.shape[1] for array in views.values()))
-    frames = [_view_frame(view, array, names, len(views)) for view, array in views.items()]
+    frames = [view_frame(view, array, names, len(views)) for view, array in views.items()]
     beside = {key: _entries(arrays[key], key, n_rows) for key in arrays if key not in views}
     frame = pd.concat([*frames, pd.DataFrame(beside)], axis=1)
     check_names([*frame.columns, *([] if target is None else [target])])
     if y is not None:
         frame[target] = _entries(y, str(target), n_rows)
-    return Table(frame, format="NPZ", target=target)
+    return Table(frame, format="NPZ", target=target, sheets=parts, sheet=chosen, notes=notes)
+
+
+def _one_part(
+    arrays: dict[str, np.ndarray], sheet: str | None, name: str, limits: Limits
+) -> tuple[dict[str, np.ndarray], str, tuple[str, ...], tuple[str, ...]]:
+    """Return the arrays of one part of the rows, the name of its table, those of all tables, and a note.
+
+    All rows are one part unless there are tables of the same columns and other rows.
+    """
+    tables = {key: array.shape for key, array in arrays.items() if array.ndim == 2 and array.shape[1] > 1}
+    sizes = {rows for rows, _ in tables.values()}
+    if len({columns for _, columns in tables.values()}) != 1 or len(sizes) < 2:
+        if sheet is not None:
+            raise FileProblem(f"{name} is one table; there is no table {shown(sheet)} to choose.")
+        return arrays, "", (), ()
+    chosen = min(tables, key=lambda key: prod(tables[key]) > limits.max_cells) if sheet is None else sheet
+    if chosen not in tables:
+        raise FileProblem(f"There is no table {shown(sheet)} in {name}; there are {listed(tables)}.")
+    others = [key for key, array in arrays.items() if len(array) in sizes and len(array) != tables[chosen][0]]
+    note = f"Table {shown(chosen)} is read; of other rows, and left out, are {listed(others)}."
+    return {key: array for key, array in arrays.items() if key not in others}, chosen, tuple(tables), (note,)
 
 
 def _target_among(arrays: dict[str, np.ndarray], tables: dict[str, np.ndarray]) -> str | None:
@@ -187,23 +212,34 @@ def _check_members(archive: zipfile.ZipFile, name: str, limits: Limits) -> None:
         raise FileProblem(f"{name} has {len(members):,} arrays; at most {limits.max_arrays:,} are read.")
     limits.check_unpacked(name, sum(member.file_size for member in members))
     for member in members:
-        array = member.filename.removesuffix(".npy")
         with archive.open(member) as file:
-            try:
-                shape, _, dtype = HEADERS[np.lib.format.read_magic(file)](file)
-            except (ValueError, KeyError):
-                raise FileProblem(f"{shown(member.filename)} in {name} is not a NumPy array.") from None
-            start = file.tell()
-        if dtype.hasobject:
-            raise FileProblem(
-                f"Array {shown(array)} holds Python objects, which are never opened; save it as numbers or text."
-            )
-        size = dtype.itemsize
-        for side in shape:
-            size *= int(side)
-        limits.check_unpacked(name, size)
-        if start + size != member.file_size:
-            raise FileProblem(f"Array {shown(array)} in {name} is cut short or damaged.")
+            _check_array(file, member.file_size, member.filename.removesuffix(".npy"), name, limits)
+
+
+def _check_array(file: IO[bytes], length: int, array: str, name: str, limits: Limits) -> None:
+    """Check that an array of so many bytes is what its header says."""
+    try:
+        shape, _, dtype = HEADERS[np.lib.format.read_magic(file)](file)
+    except (ValueError, KeyError):
+        raise FileProblem(f"{shown(array)} in {name} is not a NumPy array.") from None
+    if dtype.hasobject:
+        raise FileProblem(
+            f"Array {shown(array)} holds Python objects, which are never opened; save it as numbers or text."
+        )
+    size = dtype.itemsize
+    for side in shape:
+        size *= int(side)
+    limits.check_unpacked(name, size)
+    if file.tell() + size != length:
+        raise FileProblem(f"Array {shown(array)} in {name} is cut short or damaged.")
+
+
+def opened_array(content: bytes, array: str, name: str, limits: Limits) -> np.ndarray:
+    """Return the array of a `.npy` file that is a member of an archive."""
+    file = io.BytesIO(content)
+    _check_array(file, len(content), array, name, limits)
+    file.seek(0)
+    return np.load(file, allow_pickle=False)
 
 
 def _check_views(arrays: dict[str, np.ndarray], name: str) -> int:
@@ -225,7 +261,8 @@ def _check_views(arrays: dict[str, np.ndarray], name: str) -> int:
     return n_rows
 
 
-def _view_frame(view: str, array: np.ndarray, names: np.ndarray | None, n_views: int) -> pandas.DataFrame:
+def view_frame(view: str, array: np.ndarray, names: np.ndarray | None, n_views: int) -> pandas.DataFrame:
+    """Return a view as columns: called by the view where there are several, else by `names` or x1, x2, ...."""
     import pandas as pd
 
     if n_views > 1:

@@ -50,7 +50,7 @@ def read_excel(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str 
         raise FileProblem(f"{name} is not a complete Excel workbook ({reason_of(error)}).") from None
     table = _without_titles(rows, rules)
     if not table or len(table[0]) < 2:
-        raise FileProblem(f"Sheet {shown(chosen)} has only one column; a target and features are needed.")
+        raise FileProblem(f"Sheet {shown(chosen)} has a single column. It needs at least a target and one feature.")
     notes = [f"Sheet {shown(chosen)} of {listed(sheets)}."] if len(sheets) > 1 else []
     read = read_text(_as_text(table), name, limits, rules, ",", notes)
     return replace(read, format=f"sheet {shown(chosen)} of an Excel workbook", sheets=tuple(sheets), sheet=chosen)

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +38,8 @@ class Table:
     Columns have distinct names and hold numbers, booleans, text or declared levels (categories). `target` is the
     target column if the format marks one; `notes` are sentences for the description. Of a workbook, `sheets` are all
     sheets and `sheet` is the one that was read. `texts` are the columns as they are written, where they are text.
+    `annotations` are columns that describe the rows beside the features: one may be the target, the others are left out
+    unless the user says otherwise. `image_shape` is the height and width of the picture that the first columns are.
     """
 
     frame: pandas.DataFrame
@@ -46,6 +49,8 @@ class Table:
     sheets: tuple[str, ...] = ()
     sheet: str = ""
     texts: pandas.DataFrame | None = None
+    annotations: tuple[str, ...] = ()
+    image_shape: tuple[int, int] | None = None
 
 
 def check_names(names: Iterable[str]) -> None:
@@ -97,7 +102,7 @@ def to_dataset(
     target: str | None,
     task: str | None,
     limits: Limits,
-    ignore: Sequence[str] = (),
+    ignore: Sequence[str] | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
     tolerated: type[FileProblem] = ColumnProblem,
 ) -> Dataset:
@@ -105,6 +110,11 @@ def to_dataset(
 
     A column with a problem of the `tolerated` kind is left out and named in the description; others are refused.
     """
+    why = "as asked for" if ignore is not None else "as they describe rows"
+    if ignore is None:
+        predicted = choose_target(table, target) if table.annotations else ""
+        ignore = [column for column in table.annotations if column != predicted]
+    pixels = [str(column) for column in table.frame.columns[: prod(table.image_shape or (0,))]]
     table = without(table, ignore, target)
     target = choose_target(table, target)
     column = table.frame[target]
@@ -127,7 +137,7 @@ def to_dataset(
     notes = [
         f"{len(y):,} rows, {len(names):,} features, target {shown(target)} ({size}), read from {table.format}.",
         *table.notes,
-        *([f"Left out as asked for: {listed(ignore)}."] if ignore else []),
+        *([f"Left out {why}: {listed(ignore)}."] if ignore else []),
         *([f"Rows left out that have neither a target nor a value: {empty.sum():,}."] if empty.any() else []),
         *_notes(X, y, names, features, unusable, views),
     ]
@@ -138,6 +148,7 @@ def to_dataset(
         target_names=target_names,
         task=task,
         views=None if views is None else tuple(views.values()),
+        image_shape=table.image_shape if names[: len(pixels)] == pixels else None,
         name=name,
         description=" ".join(notes),
     )
@@ -250,10 +261,10 @@ def _notes(
     notes = []
     text = [name for name, feature in features.items() if feature.was_text]
     if text:
-        notes.append(f"Text turned into 0/1 columns, one per level (one in all for two levels): {listed(text)}.")
+        notes.append(f"Text columns were one-hot encoded (two levels give one column): {listed(text)}.")
     dates = [name for name, feature in features.items() if feature.was_date]
     if dates:
-        notes.append(f"Dates turned into days since 1970: {listed(dates)}.")
+        notes.append(f"Dates were converted to days since 1970: {listed(dates)}.")
     if unusable:
         notes.append(f"Left out, because they are empty, not numbers or text of too many values: {listed(unusable)}.")
     if views is not None:

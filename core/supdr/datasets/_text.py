@@ -88,7 +88,9 @@ def read_text(
     width = _width(records, first, end)
     if width == 1:
         separators = DELIMITERS[delimiter] if name.lower().endswith(".tsv") else "commas, semicolons or tabs"
-        raise FileProblem(f"{name} has only one column; separate the target and the features by {separators}.")
+        raise FileProblem(
+            f"{name} has a single column. It needs at least a target and one feature, separated by {separators}."
+        )
     limits.check_shape(name, max(0, end - first - 1), width)
     top = next(cells for _, _, cells in split(records.text(first, first + 1), delimiter))
     frame = parse(records.text(first + 1, end), width, delimiter)
@@ -242,8 +244,10 @@ def _first_record(records: Records, rules: Rules) -> int:
         first = next((k for k, cells in enumerate(head) if not _is_title(cells, usual)), 0)
     if not first:
         return 0
-    titles = " / ".join(cell.strip() for cells in head[:first] for cell in cells if cell.strip())
-    return first * rules.propose("titles", "Left out above the header", first, "lines", example=titles, default=True)
+    filled = [cell.strip() for cells in head[:first] for cell in cells if cell.strip()]
+    words = not any(re.fullmatch(NUMBER, cells[0].strip()) for cells in head[:first])
+    text, titles = "Left out above the header", " / ".join(filled)
+    return first * rules.propose("titles", text, first, "lines", example=titles, default=words)
 
 
 def _is_title(cells: list[str], usual: int) -> bool:

@@ -1,4 +1,4 @@
-"""Read data files that people bring: CSV, TSV, text, Excel, Parquet, ARFF, NPZ and LIBSVM.
+"""Read data files that people bring: separated text, Excel, Parquet, ARFF, NPZ, LIBSVM, AnnData, folders of images.
 
 Everything that can be wrong with a file raises `FileProblem` with one sentence for the person who chose it. Nothing is
 unpickled or executed, and sizes are checked before memory is filled.
@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from supdr.datasets import _arff, _binary, _excel, _text
+from supdr.datasets import _anndata, _arff, _binary, _excel, _folders, _text
 from supdr.datasets._facts import ColumnFacts, facts_of
 from supdr.datasets._tables import TARGET_NAMES, Table, choose_target, guess_column_task, to_dataset
 from supdr.datasets.dataset import TASKS, Dataset
@@ -41,14 +41,18 @@ READERS: dict[str, Callable[..., Table]] = {
     ".npz": _binary.read_npz,
     ".libsvm": _binary.read_libsvm,
     ".tab": _text.read_tsv,
+    ".h5ad": _anndata.read_h5ad,
 }
-EXTENSIONS = tuple(READERS)
+ARCHIVE = ".zip"
+EXTENSIONS = (*READERS, ARCHIVE)
+SEVERAL = (WORKBOOK, ".npz", ".h5ad", ARCHIVE)  # may hold several tables
 SEPARATED = (".csv", ".tsv", ".txt", ".data", ".dat", ".tab")
 TEXTS = (*SEPARATED, ".arff", ".libsvm")
 # How a file begins -> what it holds, and the endings of such files.
 MAGIC = {
     b"PAR1": ("Parquet", (".parquet",)),
-    b"PK\x03\x04": ("ZIP, Excel or NPZ", (".npz", WORKBOOK)),
+    b"PK\x03\x04": ("ZIP, Excel or NPZ", (".npz", WORKBOOK, ARCHIVE)),
+    b"\x89HDF": ("HDF5", (".h5ad",)),
     b"\x1f\x8b": ("gzip", ()),
     b"\x93NUMPY": ("NPY", ()),
     b"\xd0\xcf\x11\xe0": ("old or protected Excel", ()),
@@ -66,7 +70,7 @@ def read_file(
     name: str | None = None,
     target: str | None = None,
     task: str | None = None,
-    ignore: Sequence[str] = (),
+    ignore: Sequence[str] | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
     sheet: str | None = None,
     missing: Sequence[str] = MISSING,
@@ -76,13 +80,15 @@ def read_file(
 ) -> Dataset:
     """Read a data file.
 
-    The ending of the name tells the format: .csv, .tsv, .tab, .txt, .data, .dat, .xlsx, .parquet, .arff, .npz or
-    .libsvm, each also with .gz. Text is separated by commas, semicolons, tabs, bars or spaces, with or without a
-    header, in UTF-8, UTF-16 or Latin-1; a sheet of a workbook is read as such text. A column of text is numbers if
-    pandas reads every cell as one, dates if every cell is one, else text, and different texts stay different values.
-    What else the cells may mean (units, decimal commas, thousands, limits, spellings, totals) is a `Proposal`, named in
-    the description with the number of cells. It is in force only where it makes no two texts one value and leaves out
-    no row; `accept` and `decline` change that. Parquet, ARFF, NPZ and LIBSVM have types of their own, which are kept.
+    The ending of the name tells the format: .csv, .tsv, .tab, .txt, .data, .dat, .xlsx, .parquet, .arff, .npz, .libsvm
+    or .h5ad, each optionally gzipped. A folder or .zip holds images, the folders of which are their classes, or a
+    table, or .npy arrays and a table of the same rows: each array is a view, and the table describes the rows. Text is
+    separated by commas, semicolons, tabs, bars or spaces, with or without a header, in UTF-8, UTF-16 or Latin-1; a
+    sheet of a workbook is read as such text. A column of text is numbers if pandas reads every cell as one, dates if
+    every cell is one, else text, and different texts stay different values. What else the cells may mean (units,
+    decimal commas, thousands, limits, spellings, totals) is a `Proposal`, named in the description with the number of
+    cells. It is in force only where it makes no two texts one value and leaves out no row; `accept` and `decline`
+    change that. Parquet, ARFF, NPZ, LIBSVM and AnnData have types of their own, which are kept.
 
     Numbers stay as they are, dates become days since 1970, yes/no becomes 0/1, text of two levels becomes one 0/1
     column and text of up to 20 levels one 0/1 column per level; other columns are left out. Missing cells become NaN,
@@ -92,7 +98,8 @@ def read_file(
     Parameters
     ----------
     path_or_bytes : str, path or bytes
-        Where the file is, or its content as bytes. A str is always a path: encode text that is the content.
+        Where the file or the folder is, or a file's content as bytes. A str is always a path: encode text that is the
+        content.
     name : str, optional
         Name of the file with its ending; needed if the content is given.
     target : str, optional
@@ -102,12 +109,14 @@ def read_file(
     task : {"classification", "regression"}, optional
         Default: classification for text, for at most 20 distinct whole numbers, and for more of them in a column that
         is called a class, label, category or cluster; else regression.
-    ignore : sequence of str
-        Columns to leave out: ids and whatever else says nothing of the target; see `Preview.facts`.
+    ignore : sequence of str, optional
+        Columns to leave out: ids and whatever else says nothing of the target; see `Preview.facts`. Default: those that
+        describe rows, as obs of AnnData and a table beside arrays do.
     groups : mapping of str to sequence of str, optional
         Name of a view -> its columns; those that are in none form a view of their own. Default: by the columns' names.
     sheet : str, optional
-        Of a workbook. Default: the first that is not empty.
+        Of a workbook, or the name of one of several tables: an array of an NPZ file, a file of a folder,
+        "layers/counts" or "obsm/X_pca" of AnnData. Default: the first that is not empty.
     missing : sequence of str
         Texts that stand for a missing cell in separated text. Default: an empty cell, ?, NA, N/A, NaN, null and what
         spreadsheets write where a formula failed.
@@ -125,7 +134,8 @@ def read_file(
     FileProblem
         If the file cannot be used; the message is one sentence that names the column, row or line.
     PackageMissing
-        Without pandas, pyarrow (Parquet) or python-calamine (Excel); the message says what to install.
+        Without pandas, pyarrow (Parquet), python-calamine (Excel), h5py (AnnData) or Pillow (images); the message says
+        what to install.
     """
     look = preview(path_or_bytes, name, sheet=sheet, missing=missing, accept=accept, decline=decline, limits=limits)
     return look.read(target=target, task=task, ignore=ignore, groups=groups)
@@ -154,7 +164,7 @@ class Preview:
     notes : tuple of str
         What the reader found remarkable, in sentences.
     sheets : tuple of str
-        Of a workbook: the names of all its sheets.
+        The names of all sheets of a workbook, or of all tables of a file that holds several.
     sheet : str
         The one that was read.
     proposals : tuple of Proposal
@@ -222,7 +232,7 @@ class Preview:
         *,
         target: str | None = None,
         task: str | None = None,
-        ignore: Sequence[str] = (),
+        ignore: Sequence[str] | None = None,
         groups: Mapping[str, Sequence[str]] | None = None,
     ) -> Dataset:
         """Make the data set without parsing the file again.
@@ -243,16 +253,17 @@ class Preview:
         """
         if task not in (None, *TASKS):
             raise ValueError(f"task must be 'classification' or 'regression', got {task!r}")
-        with _plainly(self.name):
-            return to_dataset(
-                self.table,
-                name=_stem(self.name),
-                target=target,
-                task=task,
-                ignore=ignore,
-                groups=groups,
-                limits=self.limits,
-            )
+        options: dict[str, Any] = {"target": target, "task": task, "ignore": ignore, "groups": groups}
+        try:
+            with _plainly(self.name):
+                return to_dataset(self.table, name=_stem(self.name), limits=self.limits, **options)
+        except FileProblem as problem:
+            column = self.target if target is None else target
+            helpful = [each for each in self.proposals if each.column == column and not each.accepted]
+            if not helpful:
+                raise
+            ways = " or ".join(f"{each.key!r} ({each.text.lower()}, {each.size})" for each in helpful)
+            raise FileProblem(f"{problem} To accept {ways} may help.") from None
 
 
 def preview(
@@ -297,7 +308,7 @@ def preview(
             format=table.format,
             n_rows=len(frame),
             columns=tuple(str(column) for column in frame.columns),
-            facts=tuple(facts_of(column, str(name)) for name, column in frame.items()),
+            facts=tuple(_facts(column, str(name), table) for name, column in frame.items()),
             rows=_first_rows(frame if table.texts is None else table.texts),
             target=target,
             task=guess_column_task(frame[target]),
@@ -309,6 +320,11 @@ def preview(
             proposals=tuple(rules.proposals),
             missing=rules.missing if table.texts is not None else (),
         )
+
+
+def _facts(column: pandas.Series, name: str, table: Table) -> ColumnFacts:
+    facts = facts_of(column, name)
+    return replace(facts, against="describes rows") if name in table.annotations else facts
 
 
 def _first_rows(frame: pandas.DataFrame) -> tuple[tuple[str, ...], ...]:
@@ -342,6 +358,8 @@ def _content(path_or_bytes: str | os.PathLike[str] | bytes, name: str | None, li
         if not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
             # reading a device or a pipe may never come to an end
             raise FileProblem(f"'{path}' is not a file on disk.")
+        if stat.S_ISDIR(about.st_mode):
+            return _folders.packed(path, limits), _short(f"{Path(name or path).name}{ARCHIVE}")
         limits.check_bytes(path.name, about.st_size)
         with path.open("rb") as file:
             data = file.read(int(limits.max_bytes) + 1)
@@ -370,19 +388,23 @@ def _parse(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | No
         plain = name[:-3]
         data = _unpack(data, name, limits)
     ending = Path(plain).suffix.lower()
-    reader: Callable[..., Table] | None = READERS.get(ending)
-    if reader is None:
+    if ending not in EXTENSIONS:
         what = f"ends in {shown(ending)}" if ending else "has no ending"
-        raise FileProblem(f"{name} {what}; accepted are {', '.join(EXTENSIONS)}, also with .gz.")
+        raise FileProblem(f"{name} {what}; accepted are {', '.join(EXTENSIONS)}, optionally gzipped.")
     content, endings = next((known for magic, known in MAGIC.items() if data.startswith(magic)), ("", ()))
     if content and ending not in endings:
         raise FileProblem(f"{name} is called {ending} but holds {content} data.")
     if ending in TEXTS:
         limits.check_text(name, data)
-    if sheet is not None and ending != WORKBOOK:
-        raise FileProblem(f"{name} has no sheets: only a workbook ({WORKBOOK}) does.")
+    if sheet is not None and ending not in SEVERAL:
+        raise FileProblem(f"{name} has no sheets: only a workbook ({WORKBOOK}) does, and {', '.join(SEVERAL[1:])}.")
+    if ending == ARCHIVE:
+        return _folders.read_zip(
+            data, name, limits, sheet, tuple(READERS), lambda data, name: _parse(data, name, limits, rules, None)
+        )
     if ending in SEPARATED and _arff.BEGINNING.match(data):
         return _arff.read_arff(data, name, limits, rules)  # as KEEL calls it
+    reader = READERS[ending]
     return reader(data, name, limits, rules) if sheet is None else reader(data, name, limits, rules, sheet)
 
 

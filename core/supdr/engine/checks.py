@@ -121,22 +121,6 @@ def naming_extremes(parameters: Mapping[str, Any]) -> Iterator[None]:
         raise ValueError(f"{', '.join(extreme)}: the computation fails with numbers of this size: {error}") from error
 
 
-@contextmanager
-def naming_columns(X: Any) -> Iterator[None]:
-    """Name the first column of a data frame (pandas) that does not hold numbers in the message of an error."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        for k, name in enumerate(X.columns if hasattr(X, "iloc") and hasattr(X, "columns") else ()):
-            for value in X.iloc[:, k].dropna():
-                if not is_convertible(value):
-                    raise ValueError(
-                        f"X must hold numbers; column {name!r} holds {value!r}: encode it first, for example with "
-                        "sklearn.preprocessing.OneHotEncoder"
-                    ) from error
-        raise
-
-
 def check_snapshot(start: Any, estimator: Any) -> None:
     """Raise ValueError unless `start` is a snapshot that a run of `estimator` can resume from."""
     run = getattr(start, "run", None)

@@ -24,13 +24,13 @@ SGD, RANDOM, STOPPING = {"solver": ("sgd",)}, {"init": ("random",)}, {"early_sto
 
 # --- the run ----------------------------------------------------------------------------------------------------------
 
-MAX_ITER = count("max_iter", "Steps at most", 1, 100_000, "The run pauses there.", log=True, step=0.05)
+MAX_ITER = count("max_iter", "Steps at most", 1, 100_000, "The run pauses after this many steps.", log=True, step=0.05)
 TOL = scale(
     "tol",
     "Tolerance",
     1e-10,
     1e-1,
-    "Stop when the objective changes by less.",
+    "The run stops when the objective changes by less than this share.",
     step=0.5,
     zero=True,
     accepts=(Interval(),),  # negative: never converged
@@ -42,11 +42,18 @@ VALIDATION_FRACTION = share(
     0.05,
     0.5,
     0.05,
-    "Share of the labels hidden to watch.",
+    "Share of the labels that are held out to decide when to stop.",
     shown_when=STOPPING,
     accepts=(),  # checked with the labels at hand
 )
-N_ITER_NO_CHANGE = count("n_iter_no_change", "Patience", 1, 100, "Steps without improvement.", shown_when=STOPPING)
+N_ITER_NO_CHANGE = count(
+    "n_iter_no_change",
+    "Patience",
+    1,
+    100,
+    "Number of steps without improvement before the run stops.",
+    shown_when=STOPPING,
+)
 RANDOM_STATE = of_run("random_state", None, Whole(0, 2**32 - 1), np.random.RandomState, restart=True)
 N_JOBS = of_run("n_jobs", None, Whole(-(2**31), -1), Whole())
 VERBOSE = of_run("verbose", NONNEGATIVE, True, False)
@@ -96,7 +103,7 @@ COMPONENTS = count(
 PLANE = replace(
     COMPONENTS,
     default=2,  # the explorer begins with a picture
-    help="Size of the latent space; auto: as many as suit predictions, no picture.",
+    help="Size of the latent space. Auto chooses it for prediction, not for a picture.",
     accepts=(Whole(), None),
 )
 INIT = choice(
@@ -104,14 +111,19 @@ INIT = choice(
     "Start",
     ("pca", "principal components"),
     "random",
-    help="First latent rows.",
+    help="How the latent rows are initialised.",
     accepts=(),  # may be an array, checked with the rows at hand
     restart=True,
 )
 INIT_SCALE = scale(
-    "init_scale", "Start scale", 1e-3, 1, "Deviation of the random start.", shown_when=RANDOM, restart=True
+    "init_scale", "Start scale", 1e-3, 1, "Standard deviation of the random start.", shown_when=RANDOM, restart=True
 )
 ROW_BIAS = flag("row_bias", "Row bias", "One more latent coordinate that is not shown.", symbol="B_U", restart=True)
+EXTRAPOLATE = flag(
+    "extrapolate",
+    "Extrapolate",
+    "Use new rows as they are; off: cells far outside the range of the training rows are clipped.",
+)
 CALIBRATE = flag("calibrate", "Calibrate", "Refit the classifier on rows embedded without labels.")
 REG_U = scale(
     "reg_u", "Ridge on latent rows", 1e-6, 1e2, "Keeps the latent rows small.", symbol="λU", accepts=(NONNEGATIVE,)
@@ -129,10 +141,22 @@ BETA = share(
     accepts=(POSITIVE_SHARE,),
 )
 LR_RECONSTRUCTION = scale(
-    "lr_reconstruction", "Step, reconstruction", 1e-6, 1, "Step size of SGD on cells.", symbol="η_R", shown_when=SGD
+    "lr_reconstruction",
+    "Step, reconstruction",
+    1e-6,
+    1,
+    "Step size of stochastic gradient descent on cells of X.",
+    symbol="η_R",
+    shown_when=SGD,
 )
 LR_CLASSIFICATION = scale(
-    "lr_classification", "Step, labels", 1e-6, 1, "Step size of SGD on labels.", symbol="η_CA", shown_when=SGD
+    "lr_classification",
+    "Step, labels",
+    1e-6,
+    1,
+    "Step size of stochastic gradient descent on labels.",
+    symbol="η_CA",
+    shown_when=SGD,
 )
 SOLVER = choice(
     "solver",
@@ -149,9 +173,16 @@ SOLVER = choice(
 KERNEL = choice("kernel", "Kernel", "linear", "poly", "rbf", main=True, help="Kernel of the classifier.")
 DEGREE = count("degree", "Degree", 1, 4, "Power of the polynomial kernel.", symbol="p", main=True)
 GAMMA = scale(
-    "gamma", "Kernel sharpness", 1e-3, 1e2, "Of the kernel exp(−γ‖z − z'‖²).", symbol="γ", main=True, accepts=()
+    "gamma",
+    "Kernel sharpness",
+    1e-3,
+    1e2,
+    "γ of the kernel exp(−γ‖z − z'‖²). Larger values give a more flexible boundary.",
+    symbol="γ",
+    main=True,
+    accepts=(),
 )
-COEF0 = share("coef0", "Kernel constant", 0, 2, 0.1, "Added to ⟨z, z'⟩ before the power.", accepts=())
+COEF0 = share("coef0", "Kernel constant", 0, 2, 0.1, "Constant added to ⟨z, z'⟩ before taking the power.", accepts=())
 HINGE_WEIGHT = scale("C", "Margin weight", 1e-3, 1e3, "Weight of margin violations.", symbol="C", main=True)
 SVM_WEIGHT = replace(HINGE_WEIGHT, high=100.0)  # beyond, libsvm may take minutes and cannot be stopped
 SVM_TOL = scale(
@@ -159,7 +190,7 @@ SVM_TOL = scale(
     "SVM tolerance",
     1e-6,
     1e-1,
-    "Of the support vector machines.",
+    "Accuracy to which the SVMs are solved.",
     step=0.5,
     accepts=(Interval(1e-8, 0.1),),
 )

@@ -71,7 +71,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
 
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     restart_parameters: ClassVar[frozenset[str]] = frozenset()
-    embedding_note: ClassVar[str] = "saw the labels"
+    embedding_note: ClassVar[str] = "placed using labels"
     accepts_weights: ClassVar[bool] = True
     takes_partitions: ClassVar[bool] = False
     prepared_attributes: ClassVar[tuple[str, ...]] = (

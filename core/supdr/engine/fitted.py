@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import warnings
 from collections.abc import Callable, Hashable
 from typing import Any, ClassVar, Self, TypeVar, cast
 
@@ -15,10 +16,11 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from supdr.engine.checks import check_sizes, naming_columns
+from supdr.engine.checks import check_sizes
 from supdr.engine.documentation_link import link_parameters, link_template
-from supdr.engine.preprocessing import Preprocessing
+from supdr.engine.preprocessing import FAR, Preprocessing
 from supdr.engine.probabilities import class_probabilities, crossfitted_scores, fit_temperature
+from supdr.engine.tables import naming_columns, with_nan
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -52,6 +54,8 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     """
 
     accepts_missing_cells: ClassVar[bool] = False
+    # Whether each class has a chart of its own on the map, which may turn apart from the others.
+    map_has_charts: ClassVar[bool] = False
     # Hyper-parameters that act on predictions of a fitted estimator; all others act at the next fit.
     answer_parameters: ClassVar[frozenset[str]] = frozenset({"calibrate"})
 
@@ -136,7 +140,9 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         -------
         array of shape (n_samples,) or (n_samples, n_targets)
         """
-        return self._decide(self._latent_scores(self._latent(self._prepare(X)), self._calibrated()))
+        rows = self._checked_new(X)
+        self._warn_of_clipped(rows)
+        return self._decide(self._latent_scores(self._latent(self._within_range(rows)), self._calibrated()))
 
     @available_if(predicts_classes)
     @as_fitted
@@ -212,12 +218,33 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self, "_training")
         return self._decide(self._own_scores())
 
+    @as_fitted
+    def _map_derivative(self, X: ArrayLike) -> NDArray | None:
+        """Return the derivatives (n, d, D) of `transform` in the columns of rows (n, D); None without a formula."""
+        derivative = self._latent_derivative(self._prepare(X))
+        return None if derivative is None else self._preprocessing.pull_back(derivative)
+
     # --- what subclasses define -----------------------------------------------------------------------------------
 
     def _expose(self, state: Any) -> None:
         raise NotImplementedError
 
     def _latent(self, X: NDArray) -> NDArray:
+        raise NotImplementedError
+
+    def _latent_derivative(self, X: NDArray) -> NDArray | None:
+        """Return the derivatives (n, d, r) of visible latent rows in the columns of preprocessed rows (n, r), or None.
+
+        0 where a cell is missing.
+        """
+        return None
+
+    def _has_left_out_error(self) -> bool:
+        """Whether a fit with these hyper-parameters will know `_left_out_error`."""
+        return False
+
+    def _left_out_error(self) -> float:
+        """Return the share of labelled rows that the fit without their own label gets wrong, in closed form."""
         raise NotImplementedError
 
     def _own_latent(self) -> NDArray:
@@ -275,8 +302,41 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return bool(getattr(self, "calibrate", False))
 
     def _prepare(self, X: ArrayLike) -> NDArray:
+        return self._within_range(self._checked_new(X))
+
+    def _checked_new(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self, "_state")
-        return self._scaled(self._checked(X, reset=False))
+        return self._checked(X, reset=False)
+
+    def _clips_new_rows(self) -> bool:
+        """Whether cells of new rows far outside of the range of the training rows are clipped.
+
+        The values that a linear predictor gives grow without bound; scores of classes may, and the class stays.
+        """
+        return not getattr(self, "extrapolate", True) and not predicts_classes(self)
+
+    def _within_range(self, X: NDArray) -> NDArray:
+        """Return preprocessed rows, clipped before where the method does so."""
+        return self._scaled(self._preprocessing.clipped(X) if self._clips_new_rows() else X)
+
+    def _warn_of_clipped(self, X: NDArray) -> None:
+        """Warn of the first cell of new rows that is clipped and far away."""
+        if not self._clips_new_rows():
+            return
+        fitted = self._preprocessing
+        rows, columns = np.nonzero((fitted.clipped(X, FAR) != X) & ~np.isnan(X))
+        if not len(rows):
+            return
+        row, column = rows[0], columns[0]
+        name = repr(str(self.feature_names_in_[column])) if hasattr(self, "feature_names_in_") else str(column)
+        warnings.warn(
+            f"{len(np.unique(rows))} of {len(X)} rows of X lie far outside of the training rows, the first in row "
+            f"{row}, column {name}: {X[row, column]:g}, where the training rows have {fitted.low[column]:g} to "
+            f"{fitted.high[column]:g}. Such cells are clipped, this one at {fitted.clipped(X)[row, column]:g}; "
+            "extrapolate=True uses them as they are",
+            UserWarning,
+            stacklevel=4,
+        )
 
     def _scaled(self, X: NDArray) -> NDArray:
         """Return preprocessed rows; raise ValueError where their squares are not finite."""
@@ -290,10 +350,11 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if not reset and not hasattr(self, "feature_names_in_") and _is_ready(X, self.n_features_in_):
             return np.asarray(X)
         finite = "allow-nan" if self.accepts_missing_cells else True
+        X = with_nan(X)
         with naming_columns(X):
             return validate_data(
                 self,
-                _with_nan(X),
+                X,
                 reset=reset,
                 dtype=np.float64,
                 order="C",
@@ -358,15 +419,6 @@ def _is_ready(X: Any, n_columns: int) -> bool:
         return False
     with np.errstate(over="ignore", invalid="ignore"):
         return len(X) > 0 and X.shape[1] == n_columns and bool(np.isfinite(X.sum()))
-
-
-def _with_nan(X: Any) -> Any:
-    """Return rows whose missing cells are all NaN: among objects they may be None or pandas.NA."""
-    if hasattr(X, "dtypes") and hasattr(X, "mask"):
-        return X.mask(X.isna(), np.nan) if X.dtypes.eq(object).any() else X
-    if isinstance(X, np.ndarray) and X.dtype == object:
-        return np.where(missing_values(X, None), np.nan, X)
-    return X
 
 
 def _flat(scores: NDArray) -> NDArray:

@@ -142,8 +142,15 @@ def _regression(y: NDArray, labelled: NDArray, weights: NDArray) -> Targets:
 
 
 def as_labels(y: Any) -> NDArray:
-    """Return `y` as an array; a list keeps its types, while NumPy would turn NaN into text and True into a number."""
+    """Return `y` as an array; a list keeps its types, while NumPy would turn NaN into text and True into a number.
+
+    Masked entries become None, and text of variable length, `numpy.dtypes.StringDType`, objects.
+    """
+    if isinstance(y, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(y), np.array(None), y.data)
     labels = np.asarray(y)
+    if labels.dtype.kind == "T":
+        return labels.astype(object)
     if not isinstance(y, (list, tuple)) or labels.dtype.kind not in "USiuf":
         return labels
     objects = np.array(y, dtype=object)

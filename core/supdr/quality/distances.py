@@ -137,6 +137,8 @@ def class_centre_correlation(X: Any, Z: Any, y: Any) -> float:
 
 def rank_correlation(first: NDArray, second: NDArray) -> float:
     """Return Spearman's correlation; NaN if one argument is constant."""
-    one, two = (rankdata(values) - 0.5 * (len(values) + 1) for values in (first, second))
+    # Relative to the largest: numbers that differ by rounding only are equal.
+    levels = (np.round(values / (np.max(np.abs(values), initial=0.0) or 1.0), 12) for values in (first, second))
+    one, two = (rankdata(values) - 0.5 * (len(values) + 1) for values in levels)
     size = math.sqrt(float(one @ one) * float(two @ two))
     return float(one @ two) / size if size > 0.0 else math.nan

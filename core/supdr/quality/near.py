@@ -18,6 +18,9 @@ from sklearn.utils import gen_batches
 # Fills a list of neighbours behind its last one.
 NO_ROW = -1
 
+# Squared distances that differ by less, relatively, are equal: the order in which columns are summed changes them.
+ROUNDING = 1e-10
+
 # Number of distances in memory at a time.
 BATCH = 1 << 20
 
@@ -36,18 +39,19 @@ class Near(NamedTuple):
     @property
     def members(self) -> NDArray:
         """Whether each row is at most as far as the k-th neighbour, (b, n)."""
-        return self.distance <= self.reach
+        return self.distance <= self.reach * (1 + ROUNDING)
 
     def weights(self, row: NDArray, other: NDArray) -> NDArray:
         """Return the shares with which members, given by pairs of numbers, count as neighbours."""
-        return np.where(self.distance[row, other] < self.reach[row, 0], 1.0, self.share[row, 0])
+        return np.where(self.distance[row, other] < self.reach[row, 0] * (1 - ROUNDING), 1.0, self.share[row, 0])
 
     def ranks(self, row: NDArray, other: NDArray) -> NDArray:
         """Return the ranks of rows by distance, given by pairs of numbers in the order of `row`; the nearest has 1."""
         ranks, ends = np.empty(len(row)), np.searchsorted(row, np.arange(len(self.distance) + 1))
         for place in np.unique(row):
             some = slice(ends[place], ends[place + 1])
-            ranks[some] = np.searchsorted(np.sort(self.distance[place]), self.distance[place, other[some]]) + 1
+            distance = self.distance[place]
+            ranks[some] = np.searchsorted(np.sort(distance), distance[other[some]] * (1 - ROUNDING)) + 1
         return ranks
 
 
@@ -55,9 +59,15 @@ def near(X: NDArray, rows: NDArray, k: int) -> Near:
     """Return the neighbours of rows; the distances are not expanded, so that copies of a row have distance 0."""
     distance = cdist(X[rows], X, "sqeuclidean")
     distance[np.arange(len(rows)), rows] = np.inf
+    return nearest_of(distance, k)
+
+
+def nearest_of(distance: NDArray, k: int) -> Near:
+    """Return the k neighbours of rows by their squared distances (b, n) to all rows, infinite to themselves."""
     reach = np.partition(distance, k - 1, axis=1)[:, k - 1 : k]
-    nearer, equal = (distance < reach).sum(axis=1), (distance == reach).sum(axis=1)
-    return Near(distance, reach, ((k - nearer) / equal)[:, None])
+    nearer = (distance < reach * (1 - ROUNDING)).sum(axis=1)
+    reached = (distance <= reach * (1 + ROUNDING)).sum(axis=1)
+    return Near(distance, reach, ((k - nearer) / (reached - nearer))[:, None])
 
 
 def batches(
@@ -88,6 +98,6 @@ def only_in_first(first: Near, second: Near, k: int) -> NDArray:
     for place, members in enumerate(first.members):
         nearest = np.flatnonzero(members)
         nearest = nearest[np.argsort(first.distance[place, nearest], kind="stable")][:k]
-        others = nearest[second.distance[place, nearest] > second.reach[place]]
+        others = nearest[second.distance[place, nearest] > second.reach[place] * (1 + ROUNDING)]
         only[place, : len(others)] = others
     return only

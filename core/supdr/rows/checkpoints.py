@@ -21,7 +21,10 @@ from supdr.rows.partitions import Partitions, at_home, gathered, listed, spread
 STATE = "state.pickle"
 
 # Old names of modules in checkpoints, and their present names.
-MOVED = {"supdr.methods.snf.partitioned": "supdr.methods.snf.distributed"}
+MOVED = {
+    "supdr.methods.snf.partitioned": "supdr.methods.snf.distributed",
+    "supdr.solvers.summed_lbfgs": "supdr.solvers.distributed_lbfgs",
+}
 
 
 def save(content: Any, folder: Path, number: int) -> None:
@@ -48,7 +51,8 @@ def save(content: Any, folder: Path, number: int) -> None:
 def load(folder: Path) -> Any:
     """Return the content of the newest checkpoint in a folder, or None if there is none.
 
-    `folder`: as for `save`.  Unpickling can run code: load only folders that you have written.
+    `folder`: as for `save`.  Unpickling can run code: load only folders that you have written.  Raises ValueError if
+    the checkpoint names a class that this version does not have.
     """
     newest = max(_complete(folder), default=None)
     if newest is None:
@@ -84,7 +88,13 @@ class _Unpickler(pickle.Unpickler):
         self.folder = folder
 
     def find_class(self, module: str, name: str) -> Any:
-        return super().find_class(MOVED.get(module, module), name)
+        try:
+            return super().find_class(MOVED.get(module, module), name)
+        except (ImportError, AttributeError) as error:
+            raise ValueError(
+                f"the checkpoint {self.folder} names {module}.{name}, which this version of supdr does not have; "
+                "open it with the version that wrote it, or begin the run anew with another folder"
+            ) from error
 
     def persistent_load(self, key: Any) -> Partitions:
         return spread(np.load, at_home([delayed(file, pure=False) for file in _files(self.folder, *key)]))

@@ -42,13 +42,9 @@ class SummedColumns(Columns):
             self._counts = total(_counted, self.parts)
         return self._counts
 
-    def largest(self) -> NDArray:
-        """Return the largest absolute value of every column, (m,)."""
-        return self._ends(np.ones(self.shape[1])).max(axis=0)
-
-    def extremes(self, unit: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the smallest and the largest value of every column over its unit, (m,) each."""
-        negative, high = self._ends(unit)
+    def extremes(self) -> tuple[NDArray, NDArray]:
+        """Return the smallest and the largest value of every column, (m,) each."""
+        negative, high = total(_largest_both_ways, self.parts, add=_largest_of)
         return -negative, high
 
     def moments(self, unit: NDArray) -> tuple[NDArray, NDArray]:
@@ -70,10 +66,6 @@ class SummedColumns(Columns):
         _, singular, rows = np.linalg.svd(triangle, full_matrices=False)
         return singular, rows, float(fourth)
 
-    def _ends(self, unit: NDArray) -> NDArray:
-        """Return the largest of -x and of x over the unit, (2, m)."""
-        return total(_largest_both_ways, self.parts, unit, add=_largest_of)
-
 
 def joined_triangles(parts: list[tuple[NDArray, float]]) -> tuple[NDArray, float]:
     """Return a triangle R with R'R the sum of those of some triangles, and the sum of the numbers beside them."""
@@ -92,9 +84,8 @@ def _counted(X: NDArray) -> NDArray:
     return (~np.isnan(X)).sum(axis=0)
 
 
-def _largest_both_ways(X: NDArray, unit: NDArray) -> NDArray:
-    relative = X / unit
-    return np.array([-np.fmin.reduce(relative, axis=0), np.fmax.reduce(relative, axis=0)])
+def _largest_both_ways(X: NDArray) -> NDArray:
+    return np.array([-np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)])
 
 
 def _largest_of(parts: list[NDArray]) -> NDArray:

@@ -88,6 +88,21 @@ class Mapping:
             slopes[apart == 0.0] = 0.0
         return slopes
 
+    def derivative(self, X: Array, weights: Array) -> Array:
+        """Return dF / dx (n, L, D) of F = Phi W' at rows (n, D), W' (M, L).
+
+            dF_l / dx_d = a s_d^2 sum_m (c_md - x_d) slope_m(x) w_ml,   a = 2 gamma, exponential: gamma^2
+
+        s: the scale, or 1; slope: see `slopes`.
+        """
+        if self.kind == "linear":
+            return np.tile(weights.T, (len(X), 1, 1))
+        pull = self.slopes(X)[:, None, :] * weights.T  # (n, L, M)
+        shift = self.centers.mean(axis=0)
+        towards = pull @ (self.centers - shift) - pull.sum(axis=2)[:, :, None] * (X - shift)[:, None, :]
+        towards *= 2.0 * self.gamma if self.kind == "rbf" else self.gamma**2
+        return towards if self.scale is None else towards * self.scale**2
+
     def _fill(self, rows: Array, out: Array) -> None:
         """Write the features of a few rows (p, D) into out (p, M)."""
         if self.kind == "linear":

@@ -123,6 +123,10 @@ class Primal:
         """Return their derivatives in z, (p, D, Q)."""
         return self.features.jacobian(Z, fit.coef)
 
+    def hessian(self, fit: Fit, anchors: NDArray, Z: NDArray, weights: NDArray) -> NDArray:
+        """Return sum_q weights_iq d2f_q / dz2 at the rows of `Z`, (p, D, D), from weights (p, Q)."""
+        return self.features.hessian(Z, weights @ fit.coef.T)
+
 
 class Dual:
     """One weight per row: O(n^3 / 3 + n^2 (2 Q + D)), memory 3 n^2."""
@@ -164,6 +168,20 @@ class Dual:
         for k in range(Z.shape[1]):
             slopes[:, k] = pull @ (anchors[:, k : k + 1] * fit.coef)
         return slopes
+
+    def hessian(self, fit: Fit, anchors: NDArray, Z: NDArray, weights: NDArray) -> NDArray:
+        """Return sum_q weights_iq d2f_q / dz2 at the rows of `Z`, (p, D, D), from weights (p, Q)."""
+        pull, identity = weights @ fit.coef.T, np.eye(Z.shape[1])  # (p, n), of the second derivatives of k(z, anchor)
+        if self.kernel.name == "rbf":
+            gamma, apart = self.kernel.gamma, Z[:, None, :] - anchors
+            pull *= self.kernel.matrix(Z, anchors)
+            bent = np.einsum("in,ink,inl->ikl", 4.0 * gamma**2 * pull, apart, apart, optimize=True)
+            return bent - 2.0 * gamma * pull.sum(axis=1)[:, None, None] * identity
+        degree = self.kernel.exponent
+        if degree == 1:
+            return np.zeros((*Z.shape, Z.shape[1]))
+        pull *= degree * (degree - 1) * (Z @ anchors.T + self.kernel.constant) ** (degree - 2)
+        return np.einsum("in,nk,nl->ikl", pull, anchors, anchors, optimize=True)
 
 
 def explicit(form: Primal | Dual, fit: Fit, anchors: NDArray) -> tuple[Primal | Dual, Fit]:

@@ -1,5 +1,7 @@
 """L-BFGS as a map from state to next state, so that a run can be paused, resumed and branched bit for bit.
 
+`QuasiNewton` is the solver "lbfgs" of every problem that is smooth in all its variables at once.
+
 The state holds the point, its value and gradient, and the curvature pairs.  Steps never raise the value: the line
 search backtracks until Armijo's condition holds, and a value that is not finite counts as a rejected trial, so the
 function may refuse a point by returning ``inf``.
@@ -10,6 +12,7 @@ Source: J. Nocedal, S. J. Wright, "Numerical Optimization", algorithms 3.1 and 7
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +20,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
+from supdr.engine.solver import Solver
 
 # Maps a point (p,) to its value, its gradient (p,) and a payload; the gradient is ignored when the value is inf.
 Evaluate = Callable[[NDArray], tuple[float, NDArray, Any]]
@@ -169,3 +173,45 @@ def _search(state: LBFGSState, direction: NDArray, step: float, evaluate: Evalua
             return LBFGSState(point, value, gradient, pairs, step, payload)
         step *= 0.5
     return None
+
+
+@dataclass(frozen=True)
+class QuasiNewton(Solver):
+    """solver="lbfgs": one accepted L-BFGS step on all variables of a problem.
+
+    A state (SLDR: a candidate) has a field `search`, and the problem three methods:
+
+    - ``first_search(state)``: the search at the point of a state, with an empty memory;
+    - ``objective(state)``: the function to be minimised, see `Evaluate`; inner solvers begin as in the state;
+    - ``at_point(state, search, objective)``: `state` at the point of a search that has evaluated this objective; at the
+      begin of a run the objective is None.
+
+    memory: number of curvature pairs, >= 1.
+    first_move: mean change of a coordinate in the first trial; None: at most 1 in the sum over all coordinates.
+    """
+
+    memory: int = 10
+    first_move: float | None = None
+
+    def begin(self, problem: Any, state: Any) -> Any:
+        """Return `state` with a search; its memory stays where the objective is the same."""
+        if state.search is None:
+            search = problem.first_search(state)
+        else:
+            search = lbfgs_adopt(state.search, problem.objective(state))
+        return problem.at_point(state, search, None)
+
+    def step(self, problem: Any, state: Any) -> Any:
+        """Return the state after one accepted step, or at the same point if no trial was accepted."""
+        objective = problem.objective(state)
+        search = problem.first_search(state) if state.search is None else state.search
+        return problem.at_point(state, self.searched(search, objective), objective)
+
+    def searched(self, search: LBFGSState, objective: Evaluate) -> LBFGSState:
+        """Return the search one step further."""
+        reach = 1.0 if self.first_move is None else self.first_move * search.point.size
+        return lbfgs_step(search, objective, memory=self.memory, reach=reach)
+
+    def may_converge(self, problem: Any, previous: Any, state: Any) -> bool:
+        """Tell what the problem says of a standstill."""
+        return bool(problem.may_rest(previous, state))

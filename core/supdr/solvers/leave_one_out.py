@@ -22,8 +22,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.context import current_context
 from supdr.engine.interruption import abandonable, checkpoint
 from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
+from supdr.engine.reuse import fingerprint, reused
 from supdr.solvers.distances import median_of_squares, squares_among
 from supdr.solvers.gaussians import BLOCK_FLOPS, Mapping, rows_in_memory
 
@@ -54,6 +56,9 @@ SMALLEST_RIDGE = 1e-13
 
 # Scalings are compared on at most this many random rows.
 SCALING_ROWS = 400
+
+# Of a basis that runs with other labels of the same rows share: rows times centres.
+SHARED_SIZE = 1_000_000
 
 # Two numbers that differ by less than this share count as one.
 SAME = 1e-9
@@ -192,9 +197,29 @@ def enough_labels(classes: NDArray) -> bool:
 
 def best_ridge(features: Array, classes: NDArray, corners: Array, ridges: Array, *, symmetric: bool) -> Choice:
     """Return the best ridge for features (n, M), penalty |W|^2; its width and gamma are 0."""
+    return _best_ridge(*_basis_of(features, symmetric), classes, corners, ridges)
+
+
+def _basis_of(features: Array, symmetric: bool) -> tuple[Array, Array]:
+    """Return diag(B'B) (r,) and the basis B (n, r) of features (n, M) for the penalty |W|^2."""
     e, back = weight_spectrum(features, symmetric=symmetric)
     checkpoint()
-    basis, codes = features @ back, corners[classes]
+    return e, features @ back
+
+
+def _basis_of_width(exponents: Array, gamma: float, symmetric: bool, key: str | None) -> tuple[Array, Array]:
+    """Return the basis of a width, kept under the key of the exponents: labels have no influence on it."""
+
+    def compute() -> tuple[Array, Array]:
+        """Return the basis."""
+        return _basis_of(np.exp(gamma * exponents), symmetric)
+
+    return compute() if key is None else reused("left-out basis", lambda: (key, gamma, symmetric), compute)
+
+
+def _best_ridge(e: Array, basis: Array, classes: NDArray, corners: Array, ridges: Array) -> Choice:
+    """Return the best ridge for a basis; its width and gamma are 0."""
+    codes = corners[classes]
     ridges = np.maximum(ridges, SMALLEST_RIDGE * max(float(e.sum()), np.finfo(float).tiny))
     _, left_out = leave_one_out(basis, basis.T @ codes, e, ridges, codes)
     best = min((*scored(each, classes, corners), float(ridge)) for each, ridge in zip(left_out, ridges))
@@ -232,9 +257,12 @@ def _best_width(
 ) -> Choice:
     """Return the best of all widths with all ridges, from -|x - c|^2 (n, M)."""
     choices = []
+    # Once for all widths: it takes longer than to look a basis up.
+    kept = current_context().cache is not None and exponents.size <= SHARED_SIZE
+    key = fingerprint(exponents) if kept else None
     for width in widths:
         gamma = 0.5 / (width * unit) ** 2
-        found = best_ridge(np.exp(gamma * exponents), classes, corners, ridges, symmetric=symmetric)
+        found = _best_ridge(*_basis_of_width(exponents, gamma, symmetric, key), classes, corners, ridges)
         choices.append(found._replace(width=width, gamma=gamma))
     return min(choices)
 

@@ -63,6 +63,23 @@ class Monomials(NamedTuple):
         _features(Z, self.parent[:lower], self.axis[:lower], np.ones(lower - 1), raw)
         return (raw @ slopes[1:].reshape(lower - 1, slopes[0].size)).reshape(len(Z), *slopes[0].shape) + slopes[0]
 
+    def hessian(self, Z: NDArray, weights: NDArray) -> NDArray:
+        """Return sum_e weights_ie d2psi_e / dz2 at every row, (n, D, D), from weights (n, F).  O(n F D^3).
+
+        The second derivative of z^a is a_k (a_l - [k = l]) z^(a - e_k - e_l).
+        """
+        powers = np.zeros((len(self.parent), Z.shape[1]), dtype=np.int64)
+        for e in range(1, len(self.parent)):
+            powers[e] = powers[self.parent[e]]
+            powers[e, self.axis[e]] += 1
+        found, powers = np.zeros((*Z.shape, Z.shape[1])), powers[1:]
+        for k, first in enumerate(np.eye(Z.shape[1], dtype=np.int64)):
+            for other, second in enumerate(np.eye(Z.shape[1], dtype=np.int64)):
+                factor = self.weight * powers[:, k] * (powers[:, other] - (k == other))
+                rest = np.maximum(powers - first - second, 0)
+                found[:, k, other] = ((Z[:, None, :] ** rest).prod(axis=2) * weights) @ factor
+        return found
+
 
 def n_monomials(n_components: int, degree: int) -> int:
     """Return F = C(D + degree, degree) - 1, without making the tables."""

@@ -190,6 +190,19 @@ def fold_in(
     return np.ascontiguousarray(solve_positive(system, right[:, :, None])[:, :, 0])
 
 
+def fold_in_derivative(
+    components: NDArray, reg_u: float, beta: float, *, row_bias: bool = False, observed: NDArray | None = None
+) -> NDArray:
+    """Return dz / dx = A^-1 beta Vt of `fold_in`, the same at all rows; arguments as there.
+
+    Returns (D, m), or (N, D, m): 0 where a cell is not observed.
+    """
+    system, extended = latent_system(components, reg_u, beta, row_bias=row_bias, observed=observed)
+    if observed is None:
+        return solve_positive(system, beta * extended)
+    return solve_positive(system, beta * extended * observed[:, None, :])
+
+
 def sgd_shrinkage(reg: float, shape: tuple[int, int], observed: NDArray | None, axis: int) -> NDArray:
     """Return each row's (``axis=1``) or column's (``axis=0``) ridge weight per observed cell.
 

@@ -18,7 +18,7 @@ export function pageKey(event, keys) {
   const path = elementsOf(event)
   if (matchesAny(path, QUIET)) return null
   if (event.key === " " && path[0]?.matches(PRESSED_BY_SPACE)) return null
-  if (event.key === "ArrowRight" && matchesAny(path, MOVED_BY_ARROWS)) return null
+  if (["ArrowLeft", "ArrowRight"].includes(event.key) && matchesAny(path, MOVED_BY_ARROWS)) return null
   return keys.includes(event.key) ? event.key : null
 }
 

@@ -98,3 +98,40 @@ export function drawAxes(pen, frame, extent, picture) {
   pen.fillText(nameFrom(up, upward), 0, 0)
   pen.restore()
 }
+
+const ROOM = 16 // pixels between words and the ends of their axis
+const GROUND = 0.75 // opacity of the ground of words
+
+// As much of a text as has room.
+function fitting(pen, text, room) {
+  if (pen.measureText(text).width <= room) return text
+  let shown = text
+  while (shown && pen.measureText(`${shown}…`).width > room) shown = shown.slice(0, -1)
+  return `${shown}…`
+}
+
+function drawWord(pen, text, room) {
+  const word = fitting(pen, `${text} →`, room)
+  const half = pen.measureText(word).width / 2 + 3
+  pen.globalAlpha = GROUND
+  pen.fillStyle = shade("card")
+  pen.fillRect(-half, -15, 2 * half, 15)
+  pen.globalAlpha = 1
+  pen.fillStyle = shade("text")
+  pen.fillText(word, 0, -2)
+}
+
+// What the axes of a plane without ticks mean, at its lower and its left edge.
+export function drawAxisWords(pen, {left, top, wide, high}, [across, upward]) {
+  pen.save()
+  pen.font = "11px Roboto, sans-serif"
+  pen.textAlign = "center"
+  pen.textBaseline = "bottom"
+  pen.translate(left + wide / 2, top + high)
+  if (across) drawWord(pen, across, wide - ROOM)
+  pen.translate(-wide / 2, -high / 2)
+  pen.rotate(-Math.PI / 2)
+  pen.translate(0, 15)
+  if (upward) drawWord(pen, upward, high - ROOM)
+  pen.restore()
+}

@@ -6,7 +6,7 @@ import {shade, themeNow} from "./colours.js"
 import constants from "./constants.json" with {type: "json"}
 import {tooltipBox} from "./tooltip.js"
 
-const CHART = {left: 46, right: 12, above: 6, below: 24}
+const CHART = {left: 52, right: 12, above: 6, below: 24}
 const DASH = 0.02 // length of a line of one value, of the chart's width
 const BESIDE = 12 // pixels between an iteration and its tooltip
 const SIGNS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -127,20 +127,21 @@ export class Chart {
     pen.fillStyle = shade("card")
     pen.fillRect(0, 0, side, tall)
     if (!this.tree) return
-    const {extent, ticks, lines, log} = this.tree
+    const {extent, ticks, lines, log, unit} = this.tree
+    const percent = unit === "%" ? " %" : ""
     const frame = this.frameOn(side, tall)
     const base = log ? 0 : baseOf(extent[2], extent[3])
     const above = tickFrom(base, extent[3] - extent[2])
     drawTicks(pen, frame, roundTicks(extent[0], extent[1], 5, true), ticks, {
       upright: false,
       across: (value) => value.toLocaleString("en"),
-      upward: base ? above : (value) => heightText(value, log),
+      upward: base ? above : (value) => heightText(value, log) + percent,
     })
-    if (base) {
-      pen.textAlign = "left"
-      pen.textBaseline = "top"
-      pen.fillText(nameFrom(-base, ""), frame.left + 4, frame.top)
-    }
+    pen.textAlign = "left"
+    pen.textBaseline = "top"
+    if (base) pen.fillText(nameFrom(-base, ""), frame.left + 4, frame.top)
+    else if (unit && !percent) pen.fillText(unit, frame.left + 4, frame.top)
+    pen.fillText("iteration", 0, frame.top + frame.high + 5)
     pen.save()
     pen.beginPath()
     pen.rect(frame.left, frame.top, frame.wide, frame.high)

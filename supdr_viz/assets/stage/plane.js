@@ -1,5 +1,5 @@
 // One square view: a canvas, what it shows, and where everything stands on it.
-import {drawAxes} from "./axes.js"
+import {drawAxes, drawAxisWords} from "./axes.js"
 import {clock, SETTLED, tooSlow} from "./clock.js"
 import {pixelOf, shade} from "./colours.js"
 import constants from "./constants.json" with {type: "json"}
@@ -184,11 +184,15 @@ export class Plane {
     const {ring} = this.tree
     if (!ring?.rows || this.view === "method") return
     const ease = ring.ease ?? 1
-    const look = {shape: "circle", size: board.size + RING_GAP, fill: 0, line: 1, width: ring.width * ease}
+    const grow = ring.grow ?? 1
+    const looks = grow > 1 ? board.looksOf(0) : null
+    const look = {shape: "circle", size: grow * board.size + RING_GAP, fill: 0, line: 1, width: ring.width * ease}
     const colour = shade(ring.role)
     for (let row = 0; row < count; row++) {
       const isDrawn = bit(ring.rows, row) && !Number.isNaN(places[2 * row])
-      if (isDrawn && (!board.selected || board.selected.has(row))) act(row, look, colour, ring.alpha * ease)
+      if (!isDrawn || (board.selected && !board.selected.has(row))) continue
+      if (looks) act(row, {...looks[row], size: grow * looks[row].size}, board.colourOf(row), 1)
+      act(row, look, colour, ring.alpha * ease)
     }
   }
 
@@ -213,6 +217,7 @@ export class Plane {
     if (this.hasTips && this.tree.picture.tip_mark !== "origin") drawTips(pen, this, false)
     drawAbove(pen, this)
     pen.restore()
+    if (this.tree.axis_words) drawAxisWords(pen, this.frame, this.tree.axis_words)
   }
 
   clip(pen) {

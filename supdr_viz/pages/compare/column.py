@@ -13,6 +13,7 @@ from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.pages.compare.comparison import differences
 from supdr_viz.pages.compare.lockstep import LockStep
+from supdr_viz.pages.compare.seeds import Spread
 from supdr_viz.pages.frame_pusher import FramePusher
 from supdr_viz.pictures.types import Frame, Scene, Surface
 from supdr_viz.run.pool import Pool
@@ -34,6 +35,7 @@ class Facts:
     size: number of support vectors or basis functions.
     seconds: spent inside the steps.
     problem: why it cannot be shown; empty if it can.
+    spread: test errors over seeds, once they were measured.
     """
 
     label: str
@@ -44,6 +46,7 @@ class Facts:
     size: str
     seconds: float | None
     problem: str = ""
+    spread: Spread | None = None
 
 
 class Column:
@@ -76,6 +79,7 @@ class Column:
         self.settings: Settings | None = None
         self.frame: Frame | None = None
         self.problem = ""
+        self.spread: Spread | None = None
         self._scene: Scene | None = None
         lockstep.join(self.player)
 
@@ -135,6 +139,7 @@ class Column:
             self._size(fitted) if fitted is not None else "",
             self.player.seconds if known else None,
             self.problem or (status.message if status.phase in (Phase.failed, Phase.diverged) else ""),
+            self.spread,
         )
 
     def _size(self, fitted: Any) -> str:

@@ -17,6 +17,7 @@ from supdr_viz.pages.compare.column import Column, Facts
 from supdr_viz.pages.compare.comparison import LETTERS, MAX_COLUMNS
 from supdr_viz.pages.compare.lockstep import MEASURE
 from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
+from supdr_viz.pages.compare.seeds import SEEDS
 from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.styles import FREE, HIDDEN_CSS
 from supdr_viz.pages.training_bar import TrainingBar
@@ -47,6 +48,7 @@ PLACE_CSS = """
 @media (max-width: 999.95px) { :host { grid-column: auto !important; } }
 """
 CURVES_HEIGHT = 150
+SEEDS_LABEL = f"± over {SEEDS} seeds"
 
 # States of all columns, which the status line says.
 SAID_ABOVE = ("ready", "running", "paused")
@@ -149,7 +151,8 @@ class CompareLayout:
     measure: one of "iteration", "time".
     on_preset, on_measure, on_choose, on_add: called with the key of the example, the measure, the place of the column
         to edit, the method to add.
-    on_remove: called without arguments: remove the column that is edited.
+    on_remove, on_seeds: called without arguments: remove the column that is edited; measure the columns over seeds, or
+        stop that.
     """
 
     def __init__(
@@ -167,11 +170,14 @@ class CompareLayout:
         on_choose: Callable[[int], Any],
         on_add: Callable[[str], Any],
         on_remove: Callable[[], Any],
+        on_seeds: Callable[[], Any],
     ) -> None:
         self._on_preset = on_preset
         self.notice, self._remarks = Notice(), remarks(problems)
         self.about = widgets.html(margin=(0, 8, 6, 8))
-        self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
+        self.classes = widgets.html(
+            css=widgets.HEAD_CSS, margin=(2, 4, 2, 0), sizing_mode=None, styles={"max-width": "100%"}
+        )
         self.hub = hub
         wide: dict[str, Any] = widgets.WIDE
         self.table = hub.words("table", css=scoreboard.CSS, margin=0, **wide)
@@ -181,6 +187,7 @@ class CompareLayout:
         self._remove = Button("Remove", on_remove, icon="delete", look="text", height=28)
         shown = next(label for label, value in BY.items() if value == measure)
         self._measure = BoundChoice(Toggle(list(BY), shown, large=True), BY, on_measure)
+        self.seeds = Button(SEEDS_LABEL, on_seeds, icon="casino", look="text", height=28)
         self._place = self._adding(on_add)
         self.objectives = Objectives(hub.stage, "objectives")
         chart = hub.chart("objectives", CURVES_HEIGHT)
@@ -190,7 +197,6 @@ class CompareLayout:
             chart,
             stylesheets=[widgets.sheet(BOX_CSS)],
             margin=(0, 0, 12, 0),
-            visible=False,
             **widgets.WIDE,
         )
         self.grid = pn.Column(stylesheets=[widgets.sheet(GRID_CSS)], margin=(0, 0, 12, 0), styles=FREE, **widgets.WIDE)
@@ -232,6 +238,7 @@ class CompareLayout:
         )
 
     def _assemble(self, bar: TrainingBar, bridge: Bridge, controls: Controls, share: ShareMenu) -> Any:
+        controls.data.show_dialogs_in(share.dialogs)
         heading = widgets.html(TITLE, css=HIDDEN_CSS, margin=0, height=0)
         buttons: Any = bar.view[0]
         line: Any = bar.view[1]
@@ -239,7 +246,8 @@ class CompareLayout:
         line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
         scrubber = widgets.flow(line, self.classes, gap="0 8px", margin=(0, 0, 6, 0))
         sheets = [widgets.sheet(css) for css in (widgets.BOX_CSS, RESULTS_CSS)]
-        results = pn.Column(self.table, stylesheets=sheets, margin=(0, 0, 12, 0), **widgets.WIDE)
+        row = Bar({"seeds": self.seeds}, margin=0, **widgets.WIDE)
+        results = pn.Column(self.table, row, stylesheets=sheets, margin=(0, 0, 12, 0), **widgets.WIDE)
         main = pn.Column(
             heading,
             buttons,
@@ -247,8 +255,8 @@ class CompareLayout:
             self._remarks.view,
             self.notice.view,
             self.grid,
-            self._curves,
             results,
+            self._curves,
             bridge,
             self.hub,
             share.dialogs,
@@ -260,7 +268,7 @@ class CompareLayout:
             bridge,
             wide=lambda: [navigation("compare"), pn.layout.HSpacer(), share.buttons()],
             narrow=lambda: [navigation("compare", narrow=True), share.drawer_row()],
-            sidebar=[self._presets.select, self._presets.note, controls.view, self.about],
+            sidebar=[self._presets.select, controls.data.file_button, self._presets.note, controls.view, self.about],
             main=[main],
         )
 
@@ -307,16 +315,29 @@ class CompareLayout:
                 LETTERS[place], row, column, query=query, chosen=place == chosen and len(columns) > 1, task=task
             )
         self.table.text = scoreboard.table_html(facts, task)
+        self._offer_methods(task)
         self._refresh_curves(columns)
+
+    def _offer_methods(self, task: str) -> None:
+        """Offer the methods that learn such targets."""
+        menu = method_menu(task)
+        if self.menu.groups != menu:
+            names = [name for group in menu.values() for name in group.values()]
+            kept = self.menu.value if self.menu.value in names else names[0]
+            self.menu.param.update(groups=menu, value=kept)
+
+    def show_seeds(self, label: str = "") -> None:
+        """Say how far the measuring over seeds is; nothing: it can begin."""
+        self.seeds.label = label or SEEDS_LABEL
 
     def _refresh_curves(self, columns: Sequence[Column]) -> None:
         """Draw the objectives of the runs that take steps."""
         frames = {letter: column.frame for letter, column in zip(LETTERS, columns)}
         runs = {letter: frame.losses for letter, frame in frames.items() if frame is not None}
         stepping = {letter: curves for letter, curves in runs.items() if len(curves.iteration) > 1}
-        if self._curves.visible != bool(stepping):
-            self._curves.visible = bool(stepping)
-        if stepping:
+        if not stepping:
+            self._curves_head.text = widgets.card_head(self.objectives.title, "no steps yet")
+        else:
             shown = max(frame.iteration for frame in frames.values() if frame is not None)
             self.objectives.show_runs(stepping, shown)
             note = widgets.legend(self.objectives.legend) + "<span>each method's own</span>"

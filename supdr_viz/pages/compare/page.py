@@ -31,11 +31,13 @@ from supdr_viz.pages.compare.files import csv_of, python_of
 from supdr_viz.pages.compare.layout import CompareLayout
 from supdr_viz.pages.compare.lockstep import LockStep
 from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
+from supdr_viz.pages.compare.seeds import measurable, spreads
 from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.transport import Transport
 from supdr_viz.run.pool import shared_pool
 from supdr_viz.run.status import WORDS
 from supdr_viz.ui import widgets
+from supdr_viz.ui.background import Job, Outcome, in_background
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.views.stage.components import Hub
 from supdr_viz.views.stage.stage import Selection, Stage
@@ -67,6 +69,7 @@ class Compare:
         self._stood: list[tuple[str, str, int | None]] = []
         self._untold = False
         self._ready = False
+        self._seeds: Job | None = None
         self._touch = widgets.on_phone()
         self.comparison = comparison
         self.columns: list[Column] = []
@@ -78,6 +81,7 @@ class Compare:
         self.lockstep = LockStep(comparison.measure, first.speed)
         self.controls = Controls(first, fresh=False)
         self.controls.on_change(self._changed)
+        self.bridge.on_drop(self.controls.data.open_file)
         self.transport = Transport(
             self.lockstep,
             self.bridge,
@@ -111,6 +115,7 @@ class Compare:
             on_choose=self._choose,
             on_add=self._add,
             on_remove=self._remove,
+            on_seeds=self._measure_seeds,
         )
         self.bridge.unsettled_while(self._is_busy)
         self.page = self.layout.page
@@ -208,6 +213,7 @@ class Compare:
         if self.transport.warming:
             return
         self.transport.follow()
+        self._forget_seeds()
         self.bridge.set_query(comparison_query(self.comparison))
         self.layout.show_preset(COMPARISON_PRESETS.name_of(self.comparison))
         first = self.comparison.columns[0]
@@ -234,6 +240,41 @@ class Compare:
         if running:
             self.lockstep.run()
         self._refresh(force=True)
+
+    # --- over seeds ---------------------------------------------------------------------------------------------------
+
+    def _measure_seeds(self) -> None:
+        """Fit all columns under several seeds, or stop that."""
+        if self._seeds is not None:
+            self._forget_seeds()
+            return
+        table = self.controls.experiment.table
+        experiments = [Experiment(settings, table) for settings in self.comparison.columns]
+        if not measurable(experiments):
+            widgets.toast("Seeds need test rows in memory: raise the test share.", "warning")
+            return
+        job = self._seeds = Job(lambda done, total: self.layout.show_seeds(f"Stop: fit {done + 1} of {total}"))
+        in_background(lambda: spreads(experiments, job), functools.partial(self._measured, job))
+
+    def _measured(self, job: Job, outcome: Outcome) -> None:
+        if job is not self._seeds:  # the columns are others by now
+            return
+        self._seeds = None
+        self.layout.show_seeds()
+        if outcome.problem:
+            widgets.toast(outcome.problem, "error")
+            return
+        for column, spread in zip(self.columns, outcome.value, strict=True):
+            column.spread = spread
+        self._refresh(force=True)
+
+    def _forget_seeds(self) -> None:
+        job, self._seeds = self._seeds, None
+        if job is not None:
+            job.cancel()
+            self.layout.show_seeds()
+        for column in self.columns:
+            column.spread = None
 
     def _describe(self, column: Column) -> None:
         session = column.session
@@ -313,7 +354,7 @@ class Compare:
             shown = max(frame.iteration for frame in frames)
             rates = [frame.numbers.get("rate", 0.0) for frame in frames]
             rate = max(rates, default=0.0) if self.lockstep.going else 0.0
-            self.transport.bar.show_numbers(shown, {"rate": rate}, seed=self.comparison.columns[0].seed)
+            self.transport.bar.show_numbers(shown, {"rate": rate})
             self.transport.show_range(min(frame.first_iteration for frame in frames), last, shown)
         if self.transport.viewing:
             self.transport.show_viewing(self.transport.bar.scrubber.value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import panel as pn
@@ -16,7 +16,7 @@ from supdr_viz.pages.styles import CLEAR, DIM, FREE, HIDDEN_CSS, STEADY_CSS
 from supdr_viz.pages.training_bar import TrainingBar
 from supdr_viz.pictures.types import Scene
 from supdr_viz.ui import widgets
-from supdr_viz.ui.bar import Bar, Switches, Toggle
+from supdr_viz.ui.bar import Bar, BarControl, Switches, Toggle
 from supdr_viz.ui.binding import Bound, BoundChoice
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.lazy import Choice
@@ -30,6 +30,10 @@ from supdr_viz.views.points import Points, shows_pictures
 MAX_LETTERS = 15
 
 TITLE = "supdr explorer: see supervised dimensionality reduction learn"
+
+# A browser keeps what is no longer said of an element: both name the same properties.
+AT_EDGE = {"margin-left": "-8px", "min-width": "calc(100% + 16px)"}
+INSIDE = {"margin-left": "0", "min-width": "0"}
 
 # What can be switched on over the latent rows; where rows are pictures "images", too.
 LATENT_MARKS = ("pull", "transform", "morph")
@@ -45,6 +49,7 @@ class ExplorerLayout:
     title: for screen readers.
     text: what is to be read along with the plots: beside them, in a narrow window above them.
     over: what lies over the page.
+    parts: buttons of a presentation, see `Cards`.
     **page_options: of ``panel_material_ui.Page``.
     """
 
@@ -62,13 +67,16 @@ class ExplorerLayout:
         title: str = TITLE,
         text: Sequence[Any] = (),
         over: Sequence[Any] = (),
+        parts: Mapping[str, BarControl] | None = None,
         **page_options: Any,
     ) -> None:
         self._on_option = on_option
         self._drawn_note = ""
-        self.notice = Notice()
+        self.notice, self.exchange = Notice(), Notice(closeable=True)
         self.about = widgets.html(margin=(0, 8, 6, 8))
-        self.classes = widgets.html(css=widgets.HEAD_CSS, margin=(2, 4), sizing_mode=None, styles={"max-width": "100%"})
+        self.classes = widgets.html(
+            css=widgets.HEAD_CSS, margin=(2, 4, 2, 0), sizing_mode=None, styles={"max-width": "100%"}
+        )
         self._tools_known, self._use = board.tools, board.use
         self._make_choosers()
         self.cards = Cards(
@@ -79,6 +87,7 @@ class ExplorerLayout:
                 "draw_class": self._draw_class.widget,
                 "marks": self._marks.widget,
                 "mode": self._mode.widget,
+                **(parts or {}),
             },
             menu=self._mode_menu.view,
             styles=FREE,
@@ -86,8 +95,9 @@ class ExplorerLayout:
         for name in self.cards.titles:
             self._set_head(name, "")
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
+        controls.data.show_dialogs_in(share.dialogs)
         above, below = (
-            [heading, *self._run_rows(bar), remarks(problems).view, self.notice.view],
+            [heading, *self._run_rows(bar), remarks(problems).view, self.exchange.view, self.notice.view],
             [self.cards, bridge, board.hub, share.dialogs, *over],
         )
         main = pn.Column(*above, *below, margin=(0, 12), styles=FREE, **widgets.WIDE)
@@ -134,6 +144,8 @@ class ExplorerLayout:
         if not self._text:
             return
         here, there, at = (self._main, self._sidebar, 1) if narrow else (self._sidebar, self._main, 0)
+        for each in self._text:  # what has a margin in the sidebar stands at the edge of the cards
+            each.styles = AT_EDGE if narrow else INSIDE
         there.objects = [each for each in there.objects if each not in self._text]
         others = here.objects
         here.objects = [*others[:at], *self._text, *others[at:]]
@@ -243,7 +255,8 @@ class ExplorerLayout:
         """Say what the colours of rows mean, and offer what else they could mean."""
         if points.scene is None:
             return
-        marks = widgets.legend(class_legend(points.scene, points.colour_by))
+        trust = None if points.truth is None else points.truth.trust
+        marks = widgets.legend(class_legend(points.scene, points.colour_by, trust))
         self.classes.object = f'<div class="keys">{marks}</div>' if marks else widgets.EMPTY
         colours = colour_choices(points.scene)
         chosen = points.colour_by if points.colour_by in colours.values() else next(iter(colours.values()))
@@ -254,7 +267,10 @@ class ExplorerLayout:
         self._set_head("input", self._drawn_note or board.input.caption())
         shown = board.input if board.morphed else board.latent
         self._set_head("latent", shown.caption(), title=shown.title)
-        self._say("numbers of the map", () if board.morphed else board.latent.numbers)
+        if board.points.colour_by == "trust":
+            self.show_colours(board.points)
+        numbers, verdict = ((), "") if board.morphed else (board.latent.numbers, board.latent.verdict)
+        self._say("numbers of the map", numbers, verdict)
         self._set_head("method", board.method.caption(), title=board.method.title)
         self._set_facts(board.method)
         self._set_head("losses", board.losses.caption(), board.losses.legend)
@@ -282,9 +298,10 @@ class ExplorerLayout:
         keys = widgets.legend(view.legend) if view.legend and view.numbers else ""
         self.cards.say("keys", f'<div class="keys">{keys}</div>' if keys else "")
 
-    def _say(self, place: str, numbers: Any) -> None:
-        """Say named numbers below a picture."""
-        said = "".join(
+    def _say(self, place: str, numbers: Any, sentence: str = "") -> None:
+        """Say a sentence and named numbers below a picture."""
+        said = f"<span>{widgets.escape(sentence)}</span> " if sentence else ""
+        said += "".join(
             widgets.explained(f"{widgets.escape(each.name)} <b>{widgets.escape(each)}</b>", each.help, "number")
             for each in numbers
         )

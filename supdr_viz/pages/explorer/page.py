@@ -13,8 +13,10 @@ from supdr.datasets import Dataset
 from supdr_viz.controls.sidebar import Controls
 from supdr_viz.data.sources import SOURCES
 from supdr_viz.experiment.build import NotAtHand
+from supdr_viz.experiment.codec import arguments_entries
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.methods import MENU
+from supdr_viz.experiment.reader import Reader
 from supdr_viz.experiment.settings import Settings, from_json, parse_query, to_json, to_query
 from supdr_viz.export.progress import Progress
 from supdr_viz.export.work import export_work
@@ -23,6 +25,7 @@ from supdr_viz.pages.class_link import ClassLink
 from supdr_viz.pages.explorer.drawn_points import DrawnPoints
 from supdr_viz.pages.explorer.layout import ExplorerLayout
 from supdr_viz.pages.explorer.plot_download import PLOTS, save_plot
+from supdr_viz.pages.explorer.presenter import Presenter
 from supdr_viz.pages.explorer.slow_run_notice import SlowRunNotice
 from supdr_viz.pages.explorer.status_reporter import StatusReporter
 from supdr_viz.pages.explorer.teaching import Teaching
@@ -36,12 +39,15 @@ from supdr_viz.run.pool import shared_pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Status
 from supdr_viz.ui import widgets
-from supdr_viz.ui.bridge import Bridge
+from supdr_viz.ui.bridge import KEYS, PRESENT_KEYS, Bridge
 from supdr_viz.ui.page_thread import follow
 from supdr_viz.views import Board
 
 # Steps that a run takes by itself, at most, when its page is opened.
 FURTHEST = 100_000
+
+# Letters of what a link says of the place of a cell in its sweep.
+MOST_PLACE = 200
 
 
 def explorer() -> Any:
@@ -49,12 +55,17 @@ def explorer() -> Any:
     begin()
     arguments = page_arguments()
     iteration, fits = (_whole_number(arguments.pop(name, [])) for name in ("iteration", "cell"))
-    if not arguments:
-        opening = PRESETS.opening
-        return Explorer(opening.settings, [], preset=opening.name).page
+    place = arguments_entries({"place": arguments.pop("place", [b""])})["place"][:MOST_PLACE] if fits else ""
+    presents = bool(arguments.pop("present", []))
+    if not set(arguments) - {"example"}:
+        asked = Reader(arguments_entries(arguments))
+        name = asked.one_of("example", PRESETS, "example", PRESETS.opening.name)
+        return Explorer(PRESETS[name].settings, asked.problems, preset=name, presents=presents).page
     settings, problems = parse_query(arguments)
     known = "" if settings.data == "file" else PRESETS.name_of(settings)  # a file may be any
-    return Explorer(settings, problems, preset=known, iteration=iteration, fits=fits).page
+    return Explorer(
+        settings, problems, preset=known, iteration=iteration, fits=fits, place=place, presents=presents
+    ).page
 
 
 def _whole_number(values: Sequence[bytes]) -> int:
@@ -65,6 +76,12 @@ def _whole_number(values: Sequence[bytes]) -> int:
 
 def _link_to(settings: Settings) -> str:
     return link("explorer", to_query(settings))
+
+
+def _short_link(settings: Settings) -> str:
+    """Return a link to an example by its name, empty if the settings are those of none."""
+    name = "" if settings.data == "file" else PRESETS.name_of(settings)
+    return link("explorer", f"example={name}") if name else ""
 
 
 class Explorer:
@@ -78,6 +95,8 @@ class Explorer:
     iteration: run up to there as soon as the page is loaded.
     fits: over how many the cell of a sweep is a mean that is opened here as one run, which then begins at once; 0:
         none.
+    place: where in its sweep that cell is, in words.
+    presents: present examples as soon as the page is loaded; None: this page does not present.
     bridge: with other keys than the explorer's own.
     query_of: ``query_of(settings)``: the query of the page's address.
     link_to: ``link_to(settings)``: a link to what is shown, relative to the page's address.
@@ -94,6 +113,8 @@ class Explorer:
         *,
         iteration: int = 0,
         fits: int = 0,
+        place: str = "",
+        presents: bool | None = None,
         bridge: Bridge | None = None,
         query_of: Callable[[Settings], str] = to_query,
         link_to: Callable[[Settings], str] = _link_to,
@@ -101,17 +122,19 @@ class Explorer:
         on_compiled: Callable[[], Any] | None = None,
         **layout: Any,
     ) -> None:
-        self._begins_at, self._fits = iteration, fits
+        self._begins_at, self._fits, self._place = iteration, fits, place
         self._preset = ""  # the example that has begun
         self._query_of, self._on_compiled = query_of, on_compiled
         self._counted = False  # whether the latent coordinates on offer are those of this run's rows
         self._link_to = link_to
-        self.bridge = bridge or Bridge()
+        self.bridge = bridge or Bridge(keys=[*KEYS, *PRESENT_KEYS])
         self.board = Board(touch=widgets.on_phone())
         self.link = FramePusher(self.board.stage, self._draw)
         self.session = Session(shared_pool(), self.link.notify)
         self.controls = Controls(settings, preset)
         self.controls.on_change(self._changed)
+        self.controls.on_exchange(self._exchanged)
+        self.bridge.on_drop(self.controls.data.open_file)
         self.transport = Transport(
             self.session.player,
             self.bridge,
@@ -120,8 +143,11 @@ class Explorer:
             on_speed=self._set_speed,
             on_escape=self._escape,
             on_key=on_key,
+            take_key=lambda name: self.presenter.take_key(name),
         )
         self.class_link = ClassLink(self.bridge, self.board.stage, on_open=self._surround)
+        self.presenter = Presenter(self.controls, self.bridge, self.class_link, self._show_address)
+        self._presents = presents
         self.share = self._share_menu()
         self.teaching = Teaching(self.session, self.controls, self.board, self.bridge.announce)
         self.layout = ExplorerLayout(
@@ -132,9 +158,11 @@ class Explorer:
             self.share,
             on_option=self.set_option,
             problems=problems,
+            parts=None if presents is None else self.presenter.parts,
             **{"text": [self.controls.presets.view], "over": [self.teaching.bar.view], **layout},
         )
         self.page = self.layout.page
+        self.presenter.show_on(self.layout.cards)
         self.slow_run_notice = SlowRunNotice(self.session, self.layout.notice, on_fewer=self._train_on_fewer)
         self.drawn_points = DrawnPoints(self.session, self.controls, self.board, self.layout.say_drawn)
         self.reporter = StatusReporter(self.session, self.transport, self.layout, self.bridge, self.slow_run_notice)
@@ -152,6 +180,8 @@ class Explorer:
             on_load_json=self._load_json,
             get_work=self._work,
             on_compare=self._compare,
+            on_present=None if self._presents is None else self.presenter.start,
+            get_short=lambda: _short_link(self.controls.settings),
             plots=PLOTS,
             save_plot=functools.partial(save_plot, self.board, self.session),
         )
@@ -179,6 +209,11 @@ class Explorer:
             self.transport.compile_first(document, self._compiled)
             self._run_to(self._begins_at)
             self._run_cell()
+            if self._presents:
+                self.presenter.start()
+
+    def _show_address(self) -> None:
+        self.bridge.set_query(self.presenter.query or self._query_of(self.controls.settings))
 
     def _compiled(self) -> None:
         self._apply(self.controls.experiment)
@@ -201,7 +236,8 @@ class Explorer:
             return
         mean = f" The cell is the mean of {self._fits} such fits, so its error is another." if self._fits > 1 else ""
         held = f"One split: {settings.test_share:.0%} of the rows are held out, by seed {settings.seed}."
-        widgets.toast(held + mean, "info", seconds=12)
+        where = f"A cell of a sweep{f', {self._place}' if self._place else ''}. "
+        self.layout.exchange.say(where + held + mean, "info")
         self._fits = 0
         self.session.player.run()
 
@@ -222,8 +258,15 @@ class Explorer:
 
     def _changed(self, old: Experiment, new: Experiment) -> None:
         self.transport.bar.set_speed(new.settings.speed)
+        self.layout.exchange.hide()
         self._apply(new)
         self._begin_example()
+
+    def _exchanged(self, why: str, before: Experiment) -> None:
+        """Say that another method was chosen, and offer the way back."""
+        settings = before.settings
+        back = f"Back to {MENU[settings.method].label} on {SOURCES[settings.data].label}"
+        self.layout.exchange.say(why, "info", offer=(back, lambda: self.controls.apply(settings)))
 
     def _begin_example(self) -> None:
         """Start an example afresh, also where it could carry on, and show what it is about."""
@@ -240,7 +283,7 @@ class Explorer:
             return
         settings = experiment.settings
         self.transport.follow()
-        self.bridge.set_query(self._query_of(settings))
+        self._show_address()
         before, modes_before = self.session.settings, self.board.method.modes
         try:
             new_scene = self.session.apply(experiment)

@@ -63,7 +63,7 @@ class StatusReporter:
         self._status_at = now
         names = {name: f"{name}_error" for name in ("train", "unlabelled", "test")} | {"as new": "as_new"}
         numbers = {names.get(key, key): value for key, value in frame.numbers.items()}
-        self._transport.bar.show_numbers(frame.iteration, numbers, seed=settings.seed, task=scene.task)
+        self._transport.bar.show_numbers(frame.iteration, numbers, task=scene.task)
         viewing = self._transport.viewing and not frame.live
         outgrown = frame.last_iteration >= RANGE_GROWTH * self._transport.bar.scrubber.end
         if viewing or not running or outgrown or now - self._range_at >= RANGE_INTERVAL:

@@ -63,11 +63,11 @@ class Teaching:
         else:
             tests = len(selected) - len(train)
             words = (
-                f"Label {_count(len(train), 'training row')}"
+                f"Relabel {_count(len(train), 'training row')} as …"
                 if len(train) > 1
                 else f"Label {self._label_text(train[0]).lower()}"
             )
-            words += f" ({_count(tests, 'test row')} left alone):" if tests else ":"
+            words += f" ({_count(tests, 'test row')} stay as they are)" if tests else ""
             labels = self._labels()
         self.bar.show(f"{self._counted} {words}".strip(), labels, undo=bool(self._before))
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from supdr.sensitivity import StoreError, SweepError
 from supdr_viz.data.atomic_write import write_atomically
+from supdr_viz.data.number_format import mean_text
 from supdr_viz.pages.sensitivity.files import from_toml
-from supdr_viz.pages.sensitivity.numbers import mean_text
 from supdr_viz.pages.sensitivity.settings import SweepSettings, build_sweep
 from supdr_viz.papers.terminal import add_workers, followed
 

@@ -16,21 +16,35 @@ from bokeh.models import (
     LinearColorMapper,
     Range1d,
     TapTool,
+    Text,
 )
 from bokeh.models.annotations import ColorBar
 from bokeh.plotting import figure
 
 from supdr.sensitivity import Cell, Result
-from supdr_viz.pages.sensitivity.numbers import mean_text, tick_text
+from supdr_viz.data.number_format import mean_text
+from supdr_viz.pages.sensitivity.numbers import tick_text
 from supdr_viz.ui import panel_workarounds
 from supdr_viz.ui.markup import escape
 from supdr_viz.ui.theme import palette
 
 # Letters that have room below an axis.
+# How fits ended, in words.
+STOPPED = {
+    "converged": "converged",
+    "max_iter": "reached the iteration limit",
+    "no_improvement": "stopped early",
+    "diverged": "diverged",
+    "interrupted": "were interrupted",
+}
+
 MOST_LETTERS = {"heatmap": 72, "narrow": 34, "curve": 40}
 
 # Labels that have room beside an axis that goes up.
 MOST_UP = 10
+
+# Cells in a row whose values have room in them.
+MOST_SAID = 12
 
 # Letters between two labels.
 BETWEEN = 2
@@ -85,6 +99,9 @@ class SweepFigures:
             nonselection_fill_alpha=1.0,
         )
         made.scatter("x", "y", size=11, marker="x", line_width=2, source=self.cells, alpha="failed")
+        words = Text(x="x", y="y", text="said", text_align="center", text_baseline="middle", text_font_size="11px")
+        words.update(text_color="ink", text_font_style="style")
+        made.add_glyph(self.cells, words, name="values")
         made.scatter("x", "y", size=17, marker="square", fill_color=None, line_width=2.5, source=self.mark, name="mark")
         made.add_tools(
             HoverTool(tooltips=TOOLTIP, renderers=[made.renderers[0]]), tap := TapTool(renderers=[made.renderers[0]])
@@ -136,6 +153,7 @@ class SweepFigures:
             "failed": [0.0] * len(x),
             "text": waiting,
             "link": list(links),
+            **_unsaid(len(x)),
         }
         self.mark.data = {"x": [], "y": []}
         _set_axis(self.heatmap.yaxis[0], self.heatmap.y_range, values[1] if up > 1 else [""], titles[1], "")
@@ -186,8 +204,22 @@ class SweepFigures:
             low, high = float(known.min()), float(known.max())
             self.mapper.update(low=low, high=high if high > low else low + max(abs(low), 1.0) * 1e-6)
         self.bar.title = None
+        self._say_values(result, metric)
         for number in range(means.ndim):
             self.lines[number].data = _line(result, means, result.deviations(metric), number)
+
+    def _say_values(self, result: Result, metric: str) -> None:
+        """Write the value into every cell that has room for it, the best in bold between stars."""
+        values, best = np.array(self.cells.data["value"], dtype=float), result.best(metric)
+        sizes = [len(each) for each in result.grid.values()]
+        if max(sizes) > (MOST_SAID // 2 if self._narrow else MOST_SAID):
+            return
+        said, styles = [value_text(value) for value in values], ["normal"] * len(values)
+        if best is not None:
+            said[best.number], styles[best.number] = f"★ {said[best.number]}", "bold"
+        dark = values < (np.nanmin(values) + np.nanmax(values)) / 2 if np.isfinite(values).any() else values > 0
+        inks = np.where(dark, "#FFFFFF", "#17212B").tolist()
+        self.cells.data = {**self.cells.data, "said": said, "ink": inks, "style": styles}
 
     def show_current(self, grid: Mapping[str, Sequence[Any]], options: Mapping[str, Any]) -> None:
         """Mark where the current setting lies, if it lies inside of the grid."""
@@ -220,7 +252,7 @@ class SweepFigures:
             for grid in each.grid:
                 grid.grid_line_color = colours.grid
         self.bar.update(major_label_text_color=colours.secondary, title_text_color=colours.secondary)
-        rects, failed, mark = self.heatmap.renderers
+        rects, failed, _values, mark = self.heatmap.renderers
         rects.glyph.fill_color = {"field": "value", "transform": self.mapper}
         self.mapper.nan_color = colours.page
         failed.glyph.line_color = colours.failed
@@ -271,8 +303,19 @@ def _stride(lengths: Sequence[int], most: int) -> int:
     return len(lengths)
 
 
+def value_text(value: float) -> str:
+    """Write the value of a cell in few letters; nothing where there is none."""
+    if not math.isfinite(value):
+        return ""
+    return f"{value:.3f}" if abs(value) < 10.0 else f"{value:.4g}"
+
+
+def _unsaid(count: int) -> dict[str, list[Any]]:
+    return {"said": [""] * count, "ink": ["#FFFFFF"] * count, "style": ["normal"] * count}
+
+
 def _no_cells() -> dict[str, list[Any]]:
-    return {"x": [0], "y": [0], "value": [math.nan], "failed": [0.0], "text": [""], "link": [""]}
+    return {"x": [0], "y": [0], "value": [math.nan], "failed": [0.0], "text": [""], "link": [""], **_unsaid(1)}
 
 
 def _no_line() -> dict[str, list[Any]]:
@@ -310,8 +353,8 @@ def _text(grid: Mapping[str, Sequence[Any]], number: int, cell: Cell | None, met
         return "<br>".join([*lines, "not computed yet"])
     if not math.isnan(cell.mean(metric)):
         lines.append(f"<b>{escape(metric)} {mean_text(cell.mean(metric), cell.deviation(metric))}</b>")
-    stops = ", ".join(f"{stop.replace('_', ' ')} {count}×" for stop, count in cell.stops.items())
-    lines += [f"ended: {escape(stops)}"] if stops else []
+    fits = sum(cell.stops.values())
+    lines += [f"{count} of {fits} fits {STOPPED.get(stop, stop)}" for stop, count in cell.stops.items()]
     lines += [f"failed: {escape(cell.errors[0][:160])}"] if cell.errors else []
     lines += ["warm start"] if cell.warm else []
     lines += [f"{cell.seconds:.2g} s for {len(cell.outcomes)} fits", "click: run it in the explorer, on one split"]

@@ -115,8 +115,8 @@ class SweepControls:
         self._on_change = on_change
         self.settings = settings
         self.axes = [
-            AxisControl("Across", False, lambda axis: self._axis_changed(0, axis)),
-            AxisControl("Up", True, lambda axis: self._axis_changed(1, axis)),
+            AxisControl("Horizontal axis", False, lambda axis: self._axis_changed(0, axis)),
+            AxisControl("Vertical axis", True, lambda axis: self._axis_changed(1, axis)),
         ]
         self._task = "classification"
         self.metric = widgets.select("Metric", self._metrics(), settings.metric)

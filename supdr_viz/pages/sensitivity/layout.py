@@ -10,13 +10,13 @@ import panel_material_ui as pmui
 
 from supdr.sensitivity import Progress, Result
 from supdr_viz.controls.presets import PresetMenu
-from supdr_viz.data.number_format import duration
+from supdr_viz.data.number_format import duration, mean_text
 from supdr_viz.pages import link, navigation
 from supdr_viz.pages.sensitivity.figures import SweepFigures
-from supdr_viz.pages.sensitivity.numbers import mean_text
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.runner import Phase
 from supdr_viz.pages.sensitivity.settings import METRICS, SweepSettings, sweep_query
+from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.styles import FREE, HIDDEN_CSS
 from supdr_viz.pages.training_bar import STATUS_CSS
 from supdr_viz.presets.pictures import SIZE, SWEEPS, stored
@@ -84,13 +84,14 @@ class SensitivityLayout:
     """Builds the page and updates what is not a plot.
 
     `preset`: name of the prepared sweep on display, if any; `problems`: what was wrong when the page was opened;
-    `on_csv`: returns the finished cells as CSV, or an empty text.
+    `on_csv`: returns the finished cells as CSV, or an empty text; `file_button`: beside the examples.
     """
 
     def __init__(
         self,
         figures: SweepFigures,
         bridge: Bridge,
+        share: ShareMenu,
         sidebar: Sequence[Any],
         preset: str,
         problems: Sequence[str],
@@ -99,6 +100,7 @@ class SensitivityLayout:
         on_run: Callable[[], Any],
         on_cancel: Callable[[], Any],
         on_csv: Callable[[], str],
+        file_button: Any,
     ) -> None:
         self._bridge, self._on_preset, self._on_csv = bridge, on_preset, on_csv
         self.presets = PresetMenu(SWEEP_PRESETS, preset, self._preset_chosen)
@@ -135,16 +137,18 @@ class SensitivityLayout:
             self.result,
             self.cards,
             bridge,
+            share.dialogs,
             margin=(0, 12),
             styles=FREE,
             **widgets.WIDE,
         )
         self._cost = ""
-        controls = pn.Column(self.presets.select, self.presets.note, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
+        examples = [self.presets.select, file_button, self.presets.note]
+        controls = pn.Column(*examples, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
         self.page = widgets.make_page(
             bridge,
-            wide=lambda: [navigation("sensitivity")],
-            narrow=lambda: [navigation("sensitivity", narrow=True)],
+            wide=lambda: [navigation("sensitivity"), pn.layout.HSpacer(), share.buttons()],
+            narrow=lambda: [navigation("sensitivity", narrow=True), share.drawer_row()],
             sidebar=[controls],
             main=[main],
         )
@@ -188,7 +192,7 @@ class SensitivityLayout:
         protocol += ", warm starts" if settings.warm else ""
         words = f"{metric}, mean over {protocol}. A square marks the current setting; a click runs it on one split."
         self._heat_head.object = widgets.card_head("Heatmap" if len(titles) > 1 else "Cells", widgets.escape(words))
-        more = "mean ± sd; dashed: best" if len(titles) > 1 else "mean ± sd over folds"
+        more = "mean ± s.d.; dashed: best over the other axis" if len(titles) > 1 else "mean ± s.d. over folds"
         self._curve_head.object = widgets.card_head("Marginal curves", widgets.escape(more))
         self.result.object = widgets.EMPTY
         self.cards.object = _cards(SWEEP_PRESETS.name_of(settings))
@@ -213,7 +217,7 @@ class SensitivityLayout:
         self.run.disabled = not ready or phase is Phase.stopping
         self.cancel.disabled = phase not in (Phase.running, Phase.waiting, Phase.paused)
         self.csv.disabled = progress is None or not progress.done
-        self.status.object = _status(phase, progress, message or f"{self._cost}; finished cells are kept.")
+        self.status.object = _status(phase, progress, message or f"{self._cost}. Finished cells are cached.")
         if progress is not None:
             self.cards.styles = BEHIND  # and stay there: what is looked at must not move when settings change
         if phase is Phase.failed:
@@ -267,7 +271,7 @@ def _cards(chosen: str) -> str:
             f'<a href="{widgets.escape(link("sensitivity", sweep_query(preset.settings)))}"{kind}{current}>{picture}'
             f"<b>{widgets.escape(preset.label)}</b><span>{widgets.escape(preset.note)}</span><small>{cost}</small></a>"
         )
-    return f'<h2>Sweeps to begin with</h2><div class="cards">{"".join(cards)}</div>'
+    return f'<h2>Start from a prepared sweep</h2><div class="cards">{"".join(cards)}</div>'
 
 
 def _count(number: int, what: str) -> str:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
 import panel as pn
 
@@ -38,6 +39,8 @@ from supdr_viz.pages.sensitivity.settings import (
     sweep_query,
     usual_axes,
 )
+from supdr_viz.pages.sensitivity.snippet import sweep_python
+from supdr_viz.pages.share import ShareMenu
 from supdr_viz.serving.visitor_cookie import current_visitor
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bridge import Bridge
@@ -82,9 +85,16 @@ class Sensitivity:
             part.on_change(self._base_changed)
         self.data.on_loaded(self._base_loaded)
         self.controls = SweepControls(settings, self._apply)
+        self.share = ShareMenu(
+            self.bridge,
+            get_link=lambda: link("sensitivity", sweep_query(self.settings)),
+            get_python=self._python,
+            what="sweep",
+        )
         self.layout = SensitivityLayout(
             self.figures,
             self.bridge,
+            self.share,
             [self.data.view, self.split.view, self.controls.view, self.method.view],
             preset,
             [*problems, *([f"Finished cells are kept while this page is open only: {unkept}"] if unkept else [])],
@@ -92,7 +102,10 @@ class Sensitivity:
             on_run=self._run,
             on_cancel=self.runner.cancel,
             on_csv=self._csv,
+            file_button=self.data.file_button,
         )
+        self.data.show_dialogs_in(self.share.dialogs)
+        self.bridge.on_drop(self.data.open_file)
         self.bridge.unsettled_while(self._is_busy)
         self.page = self.layout.page
         follow(self.page, "dark_theme", self._show_theme)
@@ -198,6 +211,14 @@ class Sensitivity:
             self.layout.describe(settings, titles, METRICS[settings.metric])
         self.layout.set_state(Phase.idle, ready=self._ready is not None)
 
+    def _python(self) -> str:
+        """Return a program that repeats the sweep."""
+        try:
+            dataset, _note = _in_memory(build_dataset(self.settings.base, self.data.table))
+            return sweep_python(self.settings, dataset)
+        except (ValueError, OSError) as error:
+            return f"# {error}\n"
+
     def _title(self, name: str) -> str:
         return next(spec.title for spec in MENU[self.settings.base.method].form if spec.name == name)
 
@@ -207,7 +228,8 @@ class Sensitivity:
 
     def _link(self, params: dict[str, Any]) -> str:
         fits = self.settings.folds * self.settings.repeats
-        return link("explorer", f"{to_query(_shareable(self.settings.at(params)))}&cell={fits}")
+        place = quote(self._place(params), safe="")
+        return link("explorer", f"{to_query(_shareable(self.settings.at(params)))}&cell={fits}&place={place}")
 
     # --- the sweep ----------------------------------------------------------------------------------------------------
 

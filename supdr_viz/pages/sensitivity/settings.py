@@ -56,21 +56,29 @@ PROTOCOL_FORM = (
         choices=choices(*((name, text) for name, text in METRICS.items())),
         default="error",
     ),
-    replace(count("folds", "Folds", 1, 20, "Of the cross-validation; 1: the test share is held out, once."), default=5),
-    replace(count("repeats", "Repetitions", 1, 20, "Each with a seed of its own for split and method."), default=1),
+    replace(
+        count("folds", "Folds", 1, 20, "Number of cross-validation folds. With 1, the test share is held out once."),
+        default=5,
+    ),
+    replace(
+        count(
+            "repeats", "Repetitions", 1, 20, "Number of times the cross-validation is repeated, each with another seed."
+        ),
+        default=1,
+    ),
     Parameter(
         "transductive",
-        "Test rows take part, unlabelled",
+        "Include test rows without their labels",
         "bool",
         default=False,
-        help="As the papers on NSDR and SNF test: the fit sees the test rows without their labels.",
+        help="The fit sees the test rows without their labels, as in the papers on NSDR and SNF.",
     ),
     Parameter(
         "warm",
         "Warm starts",
         "bool",
         default=False,
-        help="Along the first parameter every fit starts from the end of the one before; it may end elsewhere.",
+        help="Each fit along the first parameter starts from the previous solution. It may end in another optimum.",
     ),
 )
 
@@ -166,12 +174,11 @@ def build_sweep(settings: SweepSettings, dataset: Any, store: Any = None) -> tup
     X, y = dataset.to_xy()
     if base.label_share < 1:
         y = dataset.hide_labels(base.label_share, random_state=base.seed).y
-    metrics = dict.fromkeys([settings.metric, *_extras(dataset.task)])
     sweep = Sweep(
         estimator,
         settings.grid,
         cv=settings.folds if settings.folds > 1 else float(base.test_share),
-        scoring=list(metrics),
+        scoring=metrics_of(settings, dataset.task),
         seeds=range(base.seed, base.seed + settings.repeats),
         transductive=settings.transductive,
         warm_along=settings.axes[0].name if settings.warm else None,
@@ -181,8 +188,9 @@ def build_sweep(settings: SweepSettings, dataset: Any, store: Any = None) -> tup
     return sweep, X, y
 
 
-def _extras(task: str) -> tuple[str, ...]:
-    return ("error" if task == "classification" else "mse", "fit_seconds")
+def metrics_of(settings: SweepSettings, task: str) -> list[str]:
+    """Return what is measured of every fit, the metric of the sweep first."""
+    return list(dict.fromkeys([settings.metric, "error" if task == "classification" else "mse", "fit_seconds"]))
 
 
 # --- links ------------------------------------------------------------------------------------------------------------

@@ -169,9 +169,9 @@ def test_the_thumb_goes_with_a_run_without_being_told_again(bar):
 def test_training_bar_shows_the_state(bar):
     bar, _ = bar
     bar.set_state(Phase.running, running=True)
-    bar.show_numbers(64, {"rate": 24.6, "objective": 243.1234, "test_error": 0.71, "train_error": float("nan")}, seed=3)
+    bar.show_numbers(64, {"rate": 24.6, "objective": 243.1234, "test_error": 0.71, "train_error": float("nan")})
     assert bar.run.label == "Pause"
-    for part in ("running", "<b>64</b>", "25 it/s", "243.1", "test error <b>0.7 %</b>", "seed 3"):
+    for part in ("running", "<b>64</b>", "25 it/s", "243.1", "test error <b>0.7 %</b>"):
         assert part in bar.status.text
     assert "train" not in bar.status.text
     bar.set_viewing(22, running=True)

@@ -145,7 +145,7 @@ def test_a_table_can_be_pasted():
     with Visitor(OPENING) as visitor:
         visitor.choose("Data set", "A file …").open_fold("Paste a table")
         visitor.enter("Rows, the first with names", messy().replace('"shade, dark"', "shade").replace(",", "\t"))
-        visitor.press("Look at it").settle()
+        visitor.press("Preview").settle()
         assert visitor.sees("pasted.csv: 60 rows, 8 columns")
         visitor.press("Use this file").settle()
         assert "data.name=pasted.csv" in visitor.query

@@ -333,7 +333,9 @@ def test_data_go_to_methods_that_know_their_task(method, task):
         assert is_regressor(estimator) == (task == "regression")
     else:
         others = "LSDR, SDR-GLM or SNF" if task == "regression" else "LSDR, MAC, SDR-GLM, SLDR, SNF or ClassAtlas"
-        with pytest.raises(Unusable, match=f"these data are for {task}: choose .*{others} for them.$"):
+        with pytest.raises(
+            Unusable, match=f"but this target is {'numeric' if task == 'regression' else 'a class'}. Try .*{others}.$"
+        ):
             build_estimator(settings, task)
 
 

@@ -143,7 +143,7 @@ def test_a_step_that_cannot_run_is_named():
     bad = TOML.replace('change = { "method.beta" = 0.5 }', 'state = "data=diabetes&method=PolySVM"').replace(
         'then = { method = "NSDR" }\n', ""
     )
-    with pytest.raises(ValueError, match=r"Step 3 \(Another\): .*these data are for regression"):
+    with pytest.raises(ValueError, match=r"Step 3 \(Another\): .*this target is numeric"):
         record(read_lesson(bad, "mine.toml"))
 
 

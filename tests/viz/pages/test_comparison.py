@@ -163,7 +163,7 @@ def test_where_umap_is_missing_its_example_says_how_to_get_it_and_shows_another_
     named = {preset.name: preset for preset in examples(document("comparisons"), comparison_table, MENU)}
     without = named["spokes-or-atlas"]
     assert [each.method for each in without.settings.columns] == ["MAC", "ClassAtlas", "TSNE"]
-    assert NEEDS["UMAP"] in without.note
+    assert NEEDS["UMAP"] in without.more
 
 
 def test_a_link_to_a_map_whose_package_is_missing_says_what_to_install(monkeypatch):

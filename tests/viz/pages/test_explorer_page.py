@@ -145,7 +145,7 @@ def test_every_example_runs_or_says_how_to_get_its_data(group):
 
 def test_a_method_that_does_not_fit_the_data_says_so():
     with Visitor("?data=diabetes&method=KNN") as visitor:
-        assert visitor.sees("predicts classes; these data are for regression")
+        assert visitor.sees("needs classes, but this target is numeric")
         assert visitor.widget("Run").disabled
         visitor.choose("Method", "LSDR").settle()
         assert visitor.stands == ("ready", 0)
@@ -219,12 +219,12 @@ def test_a_table_of_a_paper_begins_when_its_data_come(monkeypatch):
 def test_embedding_transform_and_pull():
     with Visitor(SMALL) as visitor:
         steps(visitor, 5)
-        assert visitor.sees("saw the labels")
+        assert visitor.sees("placed using labels")
         learnt = visitor.places("latent")
         visitor.mark("pull").settle()
         assert np.isfinite(visitor.places("latent", ends="ends")).any()
         visitor.mark("transform").settle()
-        assert visitor.sees("saw no labels")
+        assert visitor.sees("placed without labels")
         assert "view.shown=transform" in visitor.query
         assert not np.array_equal(visitor.places("latent"), learnt)
         visitor.mark("transform").settle()
@@ -235,8 +235,8 @@ def test_many_classes_and_dimensions():
     with Visitor("?data=digits&method=LSDR&method.n_components=9") as visitor:
         steps(visitor, 3)
         assert visitor.number("test error") < 30
-        assert visitor.sees("PCA, ")
-        assert visitor.sees("plane of 9-D")
+        assert visitor.sees("PCA plane")
+        assert visitor.sees("2 of 9 dimensions")
         before = visitor.places("latent")
         visitor.open_fold("Planes").choose("Latent plane", "two columns").settle()
         assert "view.latent=0,1" in visitor.query
@@ -253,7 +253,7 @@ def test_regression():
         assert visitor.number("train MSE") > 0
         assert visitor.number("test MSE") < 5900  # the variance of the target
         assert "%" not in visitor.numbers
-        assert visitor.sees("mean squared error")
+        assert visitor.stage().get("charts", "errors", "unit") == "mean squared error"
         assert "train MSE" in visitor.status
 
 

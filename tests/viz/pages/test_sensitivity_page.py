@@ -51,7 +51,7 @@ def test_folds_and_repetitions_are_those_of_the_link_and_then_what_is_chosen():
 def order_on(visitor):
     """Where the pictures of sweeps stand, and where the plots."""
     main = visitor.page.main[0]
-    cards = next(each for each in main if "Sweeps to begin with" in str(getattr(each, "object", "")))
+    cards = next(each for each in main if "Start from a prepared sweep" in str(getattr(each, "object", "")))
     return int(cards.styles["order"]), int(main[main.index(cards) - 2].styles["order"])
 
 
@@ -164,9 +164,9 @@ def test_a_cell_that_is_opened_runs_and_says_on_which_split(fits, mean):
     with Visitor(f"{link}&cell={fits}") as visitor:
         visitor.settle()
         assert visitor.stands == ("finished", 5)
-        assert "33% of the rows are held out, by seed 4" in visitor.notices
-        assert mean in visitor.notices
-        assert ("The cell is the mean" in visitor.notices) == bool(mean)
+        assert "33% of the rows are held out, by seed 4" in visitor.text
+        assert mean in visitor.text
+        assert ("The cell is the mean" in visitor.text) == bool(mean)
         assert "cell=" not in visitor.query
     with Visitor(link) as visitor:
         assert visitor.stands == ("ready", 0)

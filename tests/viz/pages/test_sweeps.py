@@ -10,12 +10,12 @@ import pytest
 
 from supdr.sensitivity import Sweep
 from supdr_viz.cli import main
+from supdr_viz.data.number_format import mean_text
 from supdr_viz.experiment.build import build_dataset, build_estimator
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import Settings, parse_query, to_query
 from supdr_viz.pages.sensitivity.figures import SweepFigures, place_of
 from supdr_viz.pages.sensitivity.files import from_toml
-from supdr_viz.pages.sensitivity.numbers import mean_text
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.runner import Phase, SweepRunner
 from supdr_viz.pages.sensitivity.settings import (

@@ -72,7 +72,8 @@ def text_blocks(name):
     if kind == "lesson":
         return lesson_blocks(LESSONS[rest], ("measured", "claimed", "question"))
     if kind == "example":
-        return blocks_of(next(preset for preset in PRESETS.values() if preset.name == rest).note)
+        preset = next(preset for preset in PRESETS.values() if preset.name == rest)
+        return [block for text in (preset.note, preset.more) for block in blocks_of(text)]
     if kind == "item":
         return blocks_of(items()[rest].reason) + blocks_of(items()[rest].note)
     return blocks_of((ROOT / name).read_text())

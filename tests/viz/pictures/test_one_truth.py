@@ -51,9 +51,9 @@ def test_the_train_error_is_told_of_both_predictors(settings):
 
 def test_the_status_line_says_how_training_rows_would_err_as_new_ones():
     with Visitor("?data=breast_cancer&method=LSDR") as visitor:
-        assert re.search(r"train error [\d.]+ % \(as new [\d.]+ %\) · test error", visitor.text)
+        assert re.search(r"train error [\d.]+ % \([\d.]+ % if placed without labels\) · test error", visitor.text)
     with Visitor("?data=breast_cancer&method=PCAProjection") as visitor:  # it has one predictor
-        assert "(as new" not in visitor.text
+        assert "if placed without" not in visitor.text
         assert "train error" in visitor.text
 
 
@@ -70,6 +70,6 @@ def test_no_boundary_is_drawn_that_a_hidden_coordinate_moves(name):
 
 def test_a_plane_without_regions_says_why():
     with Visitor("?data=linear&data.n_samples=40&method=LSDR&method.row_bias=1") as visitor:
-        assert "no regions (offset)" in visitor.head("Latent space")
+        assert "no regions: the classifier also uses a hidden coordinate" in visitor.head("Latent space")
         visitor.press("Step").settle()
         assert visitor.stands == ("paused", 1)

@@ -11,7 +11,7 @@ from supdr_viz.pictures.methods import MARGINS, SHEPARD, modes_of
 from supdr_viz.pictures.methods.class_atlas import DOUBTFUL, MAX_TIED, most_doubtful
 from supdr_viz.pictures.methods.mac import _corners
 from supdr_viz.pictures.picture import Number
-from supdr_viz.pictures.scene import build_scene, steady_extent
+from supdr_viz.pictures.scene import build_scene, steady_extent, without_outliers
 from supdr_viz.pictures.types import Curves
 from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
 from supdr_viz.views.figures import colour_of
@@ -303,6 +303,18 @@ def test_a_mark_at_the_border_is_not_cut_off(side):
     wider = steady_extent(beyond, extent)
     assert wider != extent
     assert inside(beyond * 1.05, wider)
+
+
+def test_few_far_rows_do_not_decide_the_frame():
+    points = np.random.default_rng(0).normal(size=(200, 2))
+    far = points.copy()
+    far[:2] = [[500.0, 0.0], [0.0, -500.0]]
+    assert len(without_outliers(far)) == 198
+    assert steady_extent(without_outliers(far), None)[1] < 10
+    assert len(without_outliers(points)) == 200
+    halves = np.vstack([points, points + 500.0])
+    assert len(without_outliers(halves)) == 400  # two clusters are no outliers
+    assert len(without_outliers(far[:40])) == 40
 
 
 def test_extent_stays_while_it_can():

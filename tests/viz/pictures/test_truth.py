@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from supdr.quality import changed_neighbours, map_quality, row_continuity, row_trustworthiness
+from supdr.quality.near import NO_ROW
 from supdr_viz.experiment.build import build_estimator
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.settings import Settings, from_json, to_json, to_query
@@ -19,6 +20,7 @@ from supdr_viz.run.frame_builder import DisplayOptions
 from supdr_viz.run.player import Player
 from supdr_viz.run.session import Session
 from supdr_viz.views import Board, class_legend
+from supdr_viz.views.colours import MISPLACED, trust_range
 from tests.viz.hands import Hands, next_frame, reach
 from tests.viz.made_frames import make_frame, make_scene, make_surface
 from tests.viz.prepared import prepared
@@ -125,13 +127,16 @@ def player(hands):
     player.close()
 
 
-def test_a_run_is_measured_at_rest_only(hands, player):
+def test_a_run_is_measured_by_samples_and_at_rest_as_a_whole(hands, player):
     player.set_options(DisplayOptions(truth=True))
     player.run()
     reach(hands, player, 30)
-    assert next_frame(hands, player).truth is None
-    player.pause()
     frame = next_frame(hands, player, lambda frame: frame.truth is not None)
+    assert np.isfinite(frame.truth.trust).any()
+    assert not frame.truth.numbers
+    player.pause()
+    frame = next_frame(hands, player, lambda frame: frame.truth is not None and frame.truth.numbers)
+    assert np.isfinite(frame.truth.trust).all()
     assert frame.truth.iteration == frame.iteration == player.iteration
     settle(hands, player)
     before = frame.truth
@@ -174,10 +179,13 @@ def board():
 
 def test_rows_have_the_colour_of_their_trust(board):
     np.testing.assert_array_equal(board.stage.get("rows", "colour"), some_truth(board.points.scene).trust)
+    trust = some_truth(board.points.scene).trust
     scale = board.stage.get("scale", "dark")
-    assert (scale["low"], scale["high"]) == (0.5, 1.0)
-    assert [entry.name for entry in class_legend(board.points.scene, "trust")][:3] == [
-        "trust 0.5 (chance) to 1",
+    assert (scale["low"], scale["high"]) == trust_range(trust)
+    assert scale["low"] <= np.percentile(trust, 2) <= scale["low"] + 0.01
+    assert [entry.name for entry in class_legend(board.points.scene, "trust", trust)][:4] == [
+        f"trust {scale['low']:g} to 1 (chance: 0.5)",
+        "misplaced",
         "lost neighbour",
         "false neighbour",
     ]
@@ -189,7 +197,7 @@ def test_lost_neighbours_are_told_while_they_are_those_of_the_rows_on_display(bo
     board.show_frame(dataclasses.replace(make_frame(scene, 5), truth=truth))
     assert board.stage.get("links") is None
     np.testing.assert_array_equal(board.stage.get("rows", "colour"), truth.trust)
-    assert board.latent.caption() == "as of iteration 4"
+    assert "neighbours are true" in board.latent.verdict
     assert board.latent.numbers == ()
     board.show_frame(dataclasses.replace(make_frame(scene, 4), truth=truth))
     assert board.stage.get("links") is not None
@@ -198,15 +206,21 @@ def test_lost_neighbours_are_told_while_they_are_those_of_the_rows_on_display(bo
 
 
 def test_numbers_are_said_in_words(board):
+    truth = board.points.truth
+    true, misplaced = np.mean(truth.false == NO_ROW), np.sum(truth.trust < MISPLACED)
+    rows = "row" if misplaced == 1 else "rows"
     assert board.latent.caption() == board.points.frame.latent_caption
+    assert board.latent.verdict == f"{100 * true:.0f} % of neighbours are true; {misplaced} {rows} misplaced."
     said = {number.name: str(number) for number in board.latent.numbers}
     assert said == {"trust": "0.900", "continuity": "0.800", "kept": "25.0 %", "k-NN error": "12.5 %"}
     assert "12 new rows" in board.latent.numbers[0].help
 
 
-def test_rings_leave_room_for_those_of_lost_neighbours(board):
-    for view in ("input", "latent"):
-        assert not board.stage.get("planes", view, "ring", "rows").any()
+def test_misplaced_rows_are_ringed_and_larger_in_the_latent_space(board):
+    assert not board.stage.get("planes", "input", "ring", "rows").any()
+    ring, misplaced = board.stage.get("planes", "latent", "ring"), board.points.truth.trust < MISPLACED
+    np.testing.assert_array_equal(np.unpackbits(ring["rows"], count=len(misplaced), bitorder="little"), misplaced)
+    assert ring["grow"] > 1
     board.points.show_colours("label")
     assert board.stage.get("planes", "latent", "ring", "rows").any()
     assert board.stage.get("planes", "input", "ring", "rows").any()
@@ -218,7 +232,7 @@ def test_without_a_measurement_rows_are_grey():
     board.show_scene(scene)
     board.show_frame(make_frame(scene))
     assert np.isnan(board.stage.get("rows", "colour")).all()
-    assert board.latent.caption() == "known at rest"
+    assert board.latent.verdict == "Computing trust …"
 
 
 def test_links_and_files_carry_the_colours():

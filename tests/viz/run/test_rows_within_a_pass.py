@@ -42,7 +42,7 @@ def test_the_sample_is_shown_before_all_rows_are_known_and_moves_within_a_pass(e
     assert (first.latent_caption, first.numbers) == ("the sample alone", {})
     assert np.isfinite(first.latent).all()
     start = seen[-1][0]
-    assert start.latent_caption == "saw the labels"
+    assert start.latent_caption == "placed using labels"
     seen.clear()
     session.player.step()
     hands.rest()
@@ -93,7 +93,7 @@ def test_what_is_said_of_all_rows_is_of_all_rows_or_says_when_it_was(experiment,
     assert set(session.player.curves()[1].iteration) == {0, 2}
     plane = LatentSpace(points := Points())
     points.frame, points.surface = replace(frame, iteration=1), running[-1][1]
-    assert plane.caption() == "saw the labels · density of iteration 0"
+    assert plane.caption() == "placed using labels · density of iteration 0"
 
 
 @pytest.mark.parametrize("method", ["LSDR", "SDRGLM"])
@@ -104,5 +104,5 @@ def test_numbers_are_shown_as_the_sample_begins_before_all_rows_are_known(offere
     first, last = seen[0][0], seen[-1][0]
     assert (first.latent_caption, first.numbers) == ("the sample alone", {})
     assert np.isfinite(first.latent).all()
-    assert last.latent_caption == "saw the labels"
+    assert last.latent_caption == "placed using labels"
     assert session.scene.task == "regression"

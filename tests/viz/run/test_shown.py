@@ -41,7 +41,7 @@ def test_view_options_change_the_frame(hands, player, mode, latent):
         hands,
         player,
         lambda frame: (
-            frame.latent_caption == {"embedding": "saw the labels", "transform": "saw no labels"}[latent]
+            frame.latent_caption == {"embedding": "placed using labels", "transform": "placed without labels"}[latent]
             and frame.picture is not None
             and frame.picture.mode == mode
             and frame.pulled is not None
@@ -102,7 +102,7 @@ def test_between_bits_there_are_no_regions(hands, player, method):
 def test_every_method_shows_on_every_kind_of_data(hands, player, method, data):
     options = {"n_per_class": 40} if data == "spirals" else {}
     if ("regression" if data == "diabetes" else "classification") not in MENU[method].tasks():
-        with pytest.raises(Unusable, match="these data are for"):
+        with pytest.raises(Unusable, match="but this target is"):
             load(player, Settings(data=data, data_options=options, method=method))
         return
     load(player, Settings(data=data, data_options=options, method=method))

@@ -186,7 +186,7 @@ def selecting(visitor, rows):
 def test_a_visitor_teaches_undoes_and_shares():
     with Visitor(f"?{to_query(replace(FEW, speed='fast'))}") as visitor:
         selecting(visitor, range(5))
-        assert visitor.sees("Label 5 training rows:")
+        assert visitor.sees("Relabel 5 training rows as …")
         visitor.press("arm 2").settle()
         rows = visitor.stage().get("facts", "row")[:5]
         assert f"taught={';'.join(f'{row},1' for row in sorted(rows))}" in visitor.query
@@ -204,10 +204,10 @@ def test_a_visitor_teaches_undoes_and_shares():
 def test_the_doubtful_row_is_named_and_selected():
     with Visitor(f"?{to_query(FEW)}") as visitor:
         selecting(visitor, [0])
-        visitor.press("Step").settle().press("Next doubtful").settle()
+        visitor.press("Step").settle().press("Next uncertain row").settle()
         (first,) = visitor.stage().get("selected")
         assert visitor.sees(f"Row {visitor.stage().get('facts', 'row')[first]}: arm ")
-        visitor.press("Next doubtful").settle()
+        visitor.press("Next uncertain row").settle()
         assert list(visitor.stage().get("selected")) != [first]
 
 
@@ -217,7 +217,7 @@ def test_rows_that_cannot_be_taught_say_why():
         selecting(visitor, test[:3])
         assert visitor.sees("Test rows cannot be taught")
         selecting(visitor, [0, 1, *test[:3]])
-        assert visitor.sees("Label 2 training rows (3 test rows left alone):")
+        assert visitor.sees("Relabel 2 training rows as … (3 test rows stay as they are)")
         visitor.choose("Data set", "Diabetes (regression)").settle()
         selecting(visitor, [0])
         assert visitor.sees("These rows have numbers, not classes")

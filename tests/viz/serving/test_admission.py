@@ -114,7 +114,7 @@ def test_the_page_that_waits_comes_back_with_its_place_and_its_address(queue, cl
     at = Admission(queue, lambda caller: 0)
     assert knock(at, "/explorer") is None
     said = knock(at, "/explorer?data=moons&note=%3Cimg%20src=x%3E&note=2")
-    assert "1 before you" in said
+    assert "1 ahead of you" in said
     assert "<img" not in said
     again = re.search('data-again="([^"]+)"', said)[1].replace("&amp;", "&")
     assert again.startswith("explorer?data=moons&note=%3Cimg+src%3Dx%3E&note=2&turn=")
@@ -242,7 +242,7 @@ def test_too_many_who_wait_are_refused(queue, most_waiting):
     at = Admission(queue, lambda caller: 0)
     answers = [knock(at, "/explorer") for _ in range(3)]
     assert answers[0] is None
-    assert "before you" in answers[1]
+    assert "ahead of you" in answers[1]
     assert answers[2] == 503
 
 
@@ -252,6 +252,14 @@ def test_a_refusal_is_a_plain_page(queue):
     assert b"All &lt;seats&gt; are taken." in text
     assert (status, headers["Content-Length"], headers["Retry-After"]) == (503, str(len(text)), "30")
     assert refusal.transform_first_chunk(404, HTTPHeaders(), b"old", True)[2] == b"old"
+
+
+@pytest.mark.parametrize(("path", "home"), [("/nothing", "./"), ("/a/b/c", "../../")])
+def test_an_address_that_leads_nowhere_leads_home(path, home):
+    headers = HTTPHeaders({"Content-Type": "text/html; charset=UTF-8"})
+    status, headers, text = Refusal(request_of(path)).transform_first_chunk(404, headers, b"old", True)
+    assert (status, headers["Content-Length"]) == (404, str(len(text)))
+    assert f'href="{home}"'.encode() in text
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from supdr_viz.views.points import SHAPES
 from tests.viz.made_frames import SQUARE, make_frame, make_scene, make_surface
 from tests.viz.views.square_cases import plane, ringed, shown_board
 
-ROOM = 22
+ROOM = 27
 """Letters for which a card has room beside its buttons at 1,280 pixels."""
 
 COLOURS = ("label", "truth", "prediction", "error")
@@ -158,9 +158,9 @@ def test_captions_find_room_beside_the_buttons():
 def test_a_caption_says_how_many_of_the_errors_are_ringed(monkeypatch):
     board, scene = Board(), make_scene()
     board.show_scene(scene)
-    assert board.input.caption() == "wrong side ringed"
+    assert board.input.caption() == "misclassified points ringed"
     monkeypatch.setattr(board.points, "ring_share", lambda _plane: 1 / 12)
-    assert board.input.caption() == "1 in 12 errors ringed"
+    assert board.input.caption() == "every 12th error ringed"
     assert len(board.input.caption()) <= ROOM
 
 

@@ -156,14 +156,14 @@ def test_a_full_house_says_so(stage, followed, monkeypatch):
 def test_a_run_is_followed_and_taken_over():
     with Visitor("?data=moons&data.n_samples=60&method=LSDR&method.max_iter=50&seed=3") as visitor:
         visitor.press("Share").press("Open a class link").settle()
-        assert visitor.sees("Nobody follows yet.")
+        assert visitor.sees("Nobody is watching yet.")
         link = urlsplit(visitor.widget("Class link").value)
         assert link.path == f"/{class_link.FOLLOW}"
         [ticket] = parse_qs(link.query)["ticket"]
         shown, browser = StageSocket.owner_of(ticket), Browser()
         visitor.do(lambda: shown.joined(browser))
         visitor.settle()
-        assert visitor.sees("One page follows.")
+        assert visitor.sees("One person is watching.")
         assert visitor.widget("Share · 1")
         visitor.do(lambda: painted(shown, browser))
         visitor.press("Step").press("Step").settle()

@@ -174,7 +174,7 @@ def test_errors_start_at_zero_and_squared_errors_may_be_logarithmic():
     for values, log in ((10.0**-steps, True), (3.0 + 0.1 * steps, False)):
         board.show_frame(make_frame(scene, 8, errors=Curves(steps, {"train": values, "test": 2 * values})))
         assert board.errors.log is log
-    assert board.errors.caption() == "mean squared error"
+    assert board.stage.get("charts", "errors", "unit") == "mean squared error"
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_log_axis_holds_its_values_and_has_ticks(low, high):
 
 
 def test_axes_grow_in_jumps():
-    assert [round_up(v) for v in (0, 10, 11, 12, 99, 101, 1999)] == [10, 10, 12, 12, 100, 120, 2000]
+    assert [round_up(v) for v in (0, 3, 4, 10, 11, 12, 99, 101, 1999)] == [3, 3, 5, 10, 12, 12, 100, 120, 2000]
 
 
 def test_a_word_is_explained_where_it_stands():
@@ -224,3 +224,14 @@ def test_a_term_has_one_colour_in_every_method():
         assert len(set(looks[:7])) == len(looks[:7])  # nobody takes one for another
         for name in terms:
             assert seen.setdefault(name, styles[name].role) == styles[name].role
+
+
+def test_the_line_of_errors_stands_where_errors_are_known():
+    board, scene = Board(), make_scene()
+    board.show_scene(scene)
+    errors = Curves(np.array([0, 4, 8]), {"train": np.array([5.0, 4.0, np.nan]), "test": np.array([6.0, 5.0, np.nan])})
+    board.show_frame(make_frame(scene, iteration=9, errors=errors))
+    assert board.stage.get("charts", "errors", "viewed") == 4
+    assert board.stage.get("charts", "losses", "viewed") == 9
+    board.show_frame(make_frame(scene, iteration=14, errors=errors))
+    assert board.errors.extent[1] == board.losses.extent[1] == 15  # both charts reach as far

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,12 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.unweighted import Unweighted
 from supdr.methods.class_atlas.cells import cell_logs
+from supdr.methods.class_atlas.derivative import image_derivative
 from supdr.methods.class_atlas.problem import AtlasState
 from supdr.solvers.gaussians import rows_in_memory
 
 
 class FittedClassAtlas(Unweighted):
     """Fitted attributes of `supdr.ClassAtlas`, which documents them; those that cost something come on demand."""
+
+    map_has_charts: ClassVar[bool] = True
 
     classes_: NDArray
     _state: AtlasState
@@ -131,6 +134,16 @@ class FittedClassAtlas(Unweighted):
 
     def _latent(self, X: NDArray) -> NDArray:
         return self._state.image(X)
+
+    def _has_left_out_error(self) -> bool:
+        return True
+
+    def _left_out_error(self) -> float:
+        return self.gate_error_
+
+    def _latent_derivative(self, X: NDArray) -> NDArray | None:
+        state = self._state
+        return image_derivative(state.atlas, X, state.picture.theta, state.settings.tau)
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         squares = cell_logs(latent, self._state.centres, self._state.beta)[1]

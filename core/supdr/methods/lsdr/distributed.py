@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.targets import Targets
-from supdr.methods.lsdr.solvers import BlockDescent, Labels, labelled_rows
+from supdr.methods.lsdr.problem import Labels, LSDRProblem, labelled_rows
 from supdr.rows.in_partitions import PartitionSupport
 from supdr.rows.partitioned import PartitionedRows
 from supdr.rows.partitions import Partitions, planned
@@ -67,8 +67,8 @@ SUPPORT = PartitionSupport(
 
 
 @dataclass(frozen=True, eq=False)
-class DistributedDescent(BlockDescent):
-    """solver="bcd" on rows in partitions; X, rows, Y and weights are those of the sample.
+class DistributedLSDR(LSDRProblem):
+    """LSDR on rows in partitions, for solver="bcd"; X, rows, Y and weights are those of the sample.
 
     `all_rows`: all rows.
     """
@@ -78,7 +78,7 @@ class DistributedDescent(BlockDescent):
     @cached_property
     def part(self) -> Any:
         """The rows that it works on, as problems of their own."""
-        names = [name for name in BlockDescent.__dataclass_fields__ if name not in ("X", "observed", *Labels._fields)]
+        names = [name for name in LSDRProblem.__dataclass_fields__ if name not in ("X", "observed", *Labels._fields)]
         settings = {name: getattr(self, name) for name in names}
         return planned(_problem, self.all_rows.X, self.all_rows.observed, self.all_rows.labels, settings)
 
@@ -98,8 +98,8 @@ class DistributedDescent(BlockDescent):
 # --- on a partition -----------------------------------------------------------------------------------------------
 
 
-def _problem(X: NDArray, observed: NDArray | None, labels: Labels, settings: dict[str, Any]) -> BlockDescent:
-    return BlockDescent(X=X, observed=observed, **labels._asdict(), **settings)
+def _problem(X: NDArray, observed: NDArray | None, labels: Labels, settings: dict[str, Any]) -> LSDRProblem:
+    return LSDRProblem(X=X, observed=observed, **labels._asdict(), **settings)
 
 
 def _target_sums(targets: Targets) -> tuple[NDArray, int]:

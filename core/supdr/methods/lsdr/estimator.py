@@ -30,18 +30,20 @@ from supdr.engine.checks import (
 )
 from supdr.engine.components import component_count
 from supdr.engine.fitted import as_fitted
+from supdr.engine.iterate import Snapshot
 from supdr.engine.parameters import Parameter
+from supdr.engine.preprocessing import FEW_ROWS, Preprocessing, fit_preprocessing, scaling_of_rows
 from supdr.engine.probabilities import class_probabilities
 from supdr.engine.reconstruction import Factorisation
 from supdr.engine.targets import Targets
 from supdr.functions.losses import LOSSES, SQUARED, loss_code, loss_gradient
-from supdr.methods.lsdr.distributed import SUPPORT, DistributedDescent
+from supdr.methods.lsdr.distributed import SUPPORT, DistributedLSDR
 from supdr.methods.lsdr.parameters import PARAMETERS
 from supdr.methods.lsdr.problem import LSDRProblem, LSDRState
 from supdr.methods.lsdr.solvers import SOLVERS
 from supdr.rows.in_partitions import InPartitions, PartitionSupport
 from supdr.solvers.linear_heads import column_spread, loo_ridge
-from supdr.solvers.reconstruction import fold_in, reconstruct, split_missing
+from supdr.solvers.reconstruction import fold_in, fold_in_derivative, reconstruct, split_missing
 from supdr.solvers.softmax_head import loo_softmax
 
 
@@ -80,12 +82,18 @@ class LSDR(InPartitions, Factorisation):
         Step sizes (eta_R, eta_CA) of solver "sgd", > 0.
     preprocessing : {"whiten", "zscore", "minmax", "none"}, default="whiten"
         Fitted inside and applied in `transform`.  Whitening is by a covariance shrunk as Ledoit and Wolf propose, and
-        becomes "zscore" when cells are missing.  On whitened data the first latent axis is close to that of linear
-        discriminant analysis; with two classes the second axis is then arbitrary.
+        becomes "zscore" when cells are missing or there are no more than three rows a column.  On whitened data the
+        first latent axis is close to that of linear discriminant analysis; with two classes the second axis is then
+        arbitrary.
     row_bias : bool, default=False
         Whether every row has a bias bu_i, as in the paper: a hidden latent coordinate with fixed loadings.
     calibrate : bool, default=True
-        Whether `predict` uses heads refitted on ``transform`` of the labelled rows; see Notes.
+        Whether `predict` uses heads refitted on ``transform`` of the labelled rows; see Notes.  With half a row to
+        three rows a column, classes are predicted by the heads learnt with the embedding all the same: refitted ones
+        err more.
+    extrapolate : bool, default=False
+        Whether new rows are used as they are.  False: cells that lie further outside of the training rows' range than a
+        quarter of it are clipped there for regression, and `predict` warns.
     init : {"pca", "random"} or array of shape (n_samples, n_components), default="pca"
         Starting U.  "random" starts everything at N(0, init_scale^2), as the paper does.
     init_scale : float, default=0.1
@@ -190,6 +198,7 @@ class LSDR(InPartitions, Factorisation):
     preprocessing: str = "whiten"
     row_bias: bool = False
     calibrate: bool = True
+    extrapolate: bool = False
     init: str | ArrayLike = "pca"
     init_scale: float = 0.1
     early_stopping: bool = False
@@ -226,6 +235,16 @@ class LSDR(InPartitions, Factorisation):
         check_start(self.init, ("pca", "random"), (len(X), self.n_components))
         self._columns_of(X).map_parts(check_cells)
 
+    def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
+        columns = self._columns_of(X)
+        return fit_preprocessing(columns, scaling_of_rows(self.preprocessing, *columns.shape))
+
+    def _calibrated(self) -> bool:
+        """Whether predictions come from refitted heads; of few rows these follow what the labels did to the map."""
+        n_rows, n_columns = self._training[0].shape
+        few = self.task == "classification" and not self._partitioned and n_columns <= 2 * n_rows
+        return self.calibrate and not (few and n_rows <= FEW_ROWS * n_columns)
+
     @staticmethod
     def _components_of(state: Any) -> int:
         return len(state.components)
@@ -248,10 +267,10 @@ class LSDR(InPartitions, Factorisation):
         self._reg_u, self._reg_v = (
             (0.1 if complete else 1.0) if reg is None else float(reg) for reg in (self.reg_u, self.reg_v)
         )
-        solver, held = SOLVERS[self.solver], {}
+        kind, held = LSDRProblem, {}
         if self._partitioned:
-            solver, held = DistributedDescent, {"all_rows": self.partitions_}
-        return solver(
+            kind, held = DistributedLSDR, {"all_rows": self.partitions_}
+        return kind(
             **held,
             X=filled,
             observed=observed,
@@ -269,6 +288,7 @@ class LSDR(InPartitions, Factorisation):
             row_bias=bool(self.row_bias),
             init=self.init if isinstance(self.init, str) else np.array(self.init, dtype=float),
             init_scale=float(self.init_scale),
+            solver=SOLVERS[self.solver],
         )
 
     def _expose(self, state: LSDRState) -> None:
@@ -287,6 +307,13 @@ class LSDR(InPartitions, Factorisation):
         settings = self._reg_u, float(self.beta), bool(self.row_bias)
         return partial(_folded_in, self.components_, self.intercept_x_, *settings)
 
+    def _latent_derivative(self, X: NDArray) -> NDArray:
+        _, observed = split_missing(X)
+        slopes = fold_in_derivative(
+            self.components_, self._reg_u, float(self.beta), row_bias=bool(self.row_bias), observed=observed
+        )
+        return np.broadcast_to(slopes[..., : len(self.components_), :], (len(X), *self.components_.shape))
+
     def _reconstructed(self, latent: NDArray) -> NDArray:
         return reconstruct(latent, self.components_, self.intercept_x_)
 
@@ -302,10 +329,10 @@ class LSDR(InPartitions, Factorisation):
 
     def _probabilities(self, scores: NDArray) -> NDArray:
         """Return class probabilities; the scores of calibrated heads are log-odds, whose ridge left-out rows chose."""
-        return class_probabilities(scores, 1.0) if self.calibrate else super()._probabilities(scores)
+        return class_probabilities(scores, 1.0) if self._calibrated() else super()._probabilities(scores)
 
     def _finish(self) -> None:
-        if self.calibrate:
+        if self._calibrated():
             self._calibrated_heads()
         self._warn_if_few_components()
         if self.solver == "sgd":

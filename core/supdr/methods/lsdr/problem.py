@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.iterate import Problem, generator
+from supdr.engine.iterate import generator
+from supdr.engine.solver import SolvedProblem, Solver
 from supdr.functions.losses import loss_gradient, total_loss
 from supdr.rows.in_memory import InMemoryRows
-from supdr.solvers.lbfgs import LBFGSState
+from supdr.solvers.lbfgs import Evaluate, LBFGSState, lbfgs_start
+from supdr.solvers.linear_heads import HeadRows, head_rows
 from supdr.solvers.reconstruction import reconstruct, reconstruction_error
 from supdr.solvers.reconstruction_start import initial_factors
 
@@ -38,8 +40,19 @@ class LSDRState(NamedTuple):
     search: LBFGSState | None = None
 
 
+class Labels(NamedTuple):
+    """Labelled rows.
+
+    `rows` (n,): which rows these are; `Y` (n, K): targets; `weights` (n,): of the losses.
+    """
+
+    rows: NDArray
+    Y: NDArray
+    weights: NDArray
+
+
 @dataclass(frozen=True, eq=False)
-class LSDRProblem(Problem):
+class LSDRProblem(SolvedProblem):
     """Data and hyper-parameters of LSDR.
 
     X (N, m): preprocessed data, missing cells filled with anything finite.
@@ -50,6 +63,7 @@ class LSDRProblem(Problem):
     code: the loss.
     n_components, beta, reg_u, reg_v, reg_w, lr_reconstruction, lr_classification, row_bias, init, init_scale: as in
         `supdr.LSDR`.
+    solver: takes the steps.
     """
 
     X: NDArray
@@ -68,6 +82,7 @@ class LSDRProblem(Problem):
     row_bias: bool
     init: Any
     init_scale: float
+    solver: Solver
 
     def start(self, seed: int) -> LSDRState:
         """Return the starting point: the paper's random one, or PCA (or given rows) with zero heads."""
@@ -76,7 +91,8 @@ class LSDRProblem(Problem):
         coef = np.zeros((self.n_components, self.Y.shape[1]))
         if isinstance(self.init, str) and self.init == "random":
             coef = self.init_scale * rng.standard_normal(coef.shape)
-        return LSDRState(latent, components, intercept_x, coef, np.zeros(self.Y.shape[1]), seed, 0)
+        state = LSDRState(latent, components, intercept_x, coef, np.zeros(self.Y.shape[1]), seed, 0)
+        return self.solver.begin(self, state)
 
     # --- rows, in memory or in partitions: see `supdr.rows.in_memory` -------------------------------------------------
 
@@ -106,23 +122,24 @@ class LSDRProblem(Problem):
             rows=None if cells is None else (self.X.shape[1], self.all_rows),
         )
 
-    def adopt(self, state: LSDRState) -> LSDRState:
-        """Check the shapes; start heads of other classes anew."""
-        return self.fitting(state)._replace(search=None)
+    def labelled(self, latent: Any) -> Any:
+        """Return the labelled rows as heads take them, `supdr.solvers.linear_heads.HeadRows`."""
+        return labelled_rows(Labels(self.rows, self.Y, self.weights), latent, self.n_components, 1.0 - self.beta)
 
-    def fitting(self, state: LSDRState) -> LSDRState:
-        """Return `state` with heads for these classes, without the search's memory where they are new.
+    def adopt(self, state: LSDRState) -> LSDRState:
+        """Return `state` with heads for these classes, ready for the solver.
 
         Raises ValueError if the numbers of rows, columns or latent coordinates differ.
         """
         n_heads = self.Y.shape[1]
         for name, shape in self.expected_shapes().items():
-            found = getattr(state, name).shape
-            if found != shape:
-                raise ValueError(f"start does not fit: its {name} has shape {found}, this run needs {shape}")
-        if state.coef.shape[1] == n_heads:
-            return state
-        return state._replace(coef=np.zeros((self.n_components, n_heads)), intercept=np.zeros(n_heads), search=None)
+            actual = getattr(state, name).shape
+            if actual != shape:
+                raise ValueError(f"start does not fit: its {name} has shape {actual}, this run needs {shape}")
+        if state.coef.shape[1] != n_heads:
+            coef, intercept = np.zeros((self.n_components, n_heads)), np.zeros(n_heads)
+            state = state._replace(coef=coef, intercept=intercept, search=None)
+        return self.solver.begin(self, state)
 
     def expected_shapes(self) -> dict[str, tuple[int, int]]:
         """Return the shapes that a state to go on from must have."""
@@ -147,10 +164,23 @@ class LSDRProblem(Problem):
 
     # --- the objective as a function of one long vector -----------------------------------------------------------
 
-    def pack(self, state: LSDRState) -> NDArray:
-        """Return latent, components, intercept_x, coef and intercept as one vector."""
+    def first_search(self, state: LSDRState) -> LBFGSState:
+        """Return a search at latent, components, intercept_x, coef and intercept as one vector."""
         blocks = (state.latent, state.components, state.intercept_x, state.coef, state.intercept)
-        return np.concatenate([block.ravel() for block in blocks])
+        return lbfgs_start(np.concatenate([block.ravel() for block in blocks]), self.evaluate)
+
+    def objective(self, state: LSDRState) -> Evaluate:
+        """Return F of the vector."""
+        return self.evaluate
+
+    def at_point(self, state: LSDRState, search: LBFGSState, objective: Evaluate | None) -> LSDRState:
+        """Return `state` at the point of a search."""
+        latent, components, intercept_x, coef, intercept = self.unpack(search.point)
+        return LSDRState(latent, components, intercept_x, coef, intercept, state.seed, state.iteration, search)
+
+    def may_rest(self, previous: LSDRState, state: LSDRState) -> bool:
+        """Tell that a standstill is convergence, unless it is the first, cautious step."""
+        return state.search is None or previous.search is None or bool(previous.search.pairs) or state.search.step == 0
 
     def unpack(self, point: NDArray) -> tuple[NDArray, ...]:
         """Cut the vector into latent, components, intercept_x, coef, intercept (views)."""
@@ -186,6 +216,13 @@ class LSDRProblem(Problem):
         )
         blocks = (by_latent, by_components, (-2.0 * self.beta) * e.sum(axis=0), by_coef, first.sum(axis=0))
         return value, np.concatenate([block.ravel() for block in blocks]), None
+
+
+def labelled_rows(labels: Labels, latent: NDArray, n_components: int, weight: float) -> HeadRows:
+    """Return the labelled of latent rows (N, D) as heads take them; a row bias is their offset."""
+    labelled = latent[labels.rows]
+    offset = labelled[:, n_components] if latent.shape[1] > n_components else None
+    return head_rows(labelled[:, :n_components], labels.Y, weight, labels.weights, offset)
 
 
 def _values(

@@ -5,8 +5,8 @@ so that the bound is often less than a tenth of it.  A companion does go to the 
 needs: support vector machines on the features for two classes, else quasi-Newton steps.  It depends on the features,
 the labels, C and reg_w, not on an iterate; only its multipliers are used.
 
-Nothing of this happens in a pass.  Whoever looks at the diagnostics of a snapshot moves the companion by one step.
-When the passes are over, or somebody stays with a snapshot, the search goes on until the bound is closed.
+Nothing of this happens in a pass.  Each look at the diagnostics of a snapshot moves the companion by one step.  When
+the passes are over, or a page keeps showing a snapshot, the search goes on until the bound is closed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LEAST_WORK = 1e7
 
 
 class Bounded(MACProblem):
-    """A problem whose snapshots tell a lower bound on the optimum of E to those who look."""
+    """A problem whose diagnostics include a lower bound on the optimum of E."""
 
     def diagnostics(self, state: MACState) -> dict[str, float]:
         """Return the numbers that describe the latent space, and the bound: one step of its search."""
@@ -47,13 +47,13 @@ class Bounded(MACProblem):
         with search.lock:
             self._certify(state, search)
             self._advance(state, search)
-        return {**super().diagnostics(state), **self._told(state, search)}
+        return {**super().diagnostics(state), **self._bound_and_gap(state, search)}
 
     def refined_diagnostics(self, state: MACState) -> dict[str, float] | None:
         """Return the bound after one more step of its search, or None if it is closed or the work is done."""
         search = self._search_of(state)
         with search.lock:
-            return self._told(state, search) if self._close(state, search) else None
+            return self._bound_and_gap(state, search) if self._close(state, search) else None
 
     def closed_bound(self, state: MACState) -> float:
         """Return the bound after a search until it is closed (`CLOSED`) or the work is done."""
@@ -76,7 +76,7 @@ class Bounded(MACProblem):
         search.spent += max(companion.work(companion.features(state.mapping).n_features), LEAST_WORK)
         return self._advance(state, search)
 
-    def _told(self, state: MACState, search: BoundSearch) -> dict[str, float]:
+    def _bound_and_gap(self, state: MACState, search: BoundSearch) -> dict[str, float]:
         bound = search.best.bound
         return {"bound": bound, "gap": math.fsum(self.terms(state).values()) - bound}
 
@@ -88,8 +88,8 @@ class Bounded(MACProblem):
         """Let the multipliers of a state prove what they can."""
         alpha = balanced(state.heads.alpha, self.signs)
         pulled = self.features(state.mapping).pull_back(alpha * self.signs)
-        known = search.best if search.best is not NOTHING else None
-        search.best = certify(alpha, pulled, state.reg_w, known)
+        best = search.best if search.best is not NOTHING else None
+        search.best = certify(alpha, pulled, state.reg_w, best)
 
     def _advance(self, state: MACState, search: BoundSearch) -> bool:
         """Move the companion by a step; False if the data are too large for one or it has arrived."""

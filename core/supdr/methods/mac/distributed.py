@@ -344,12 +344,13 @@ class PartitionedPenalty(Penalty):
     def diagnostics(self, state: MACState) -> dict[str, float]:
         """Return the shares of rows that support the classifiers, and of those that are wrong, and the bound."""
         heads = state.heads
-        of_rows = self.row_codes, state.latent, heads.coef, heads.intercept, heads.alpha
-        wrong, support = self.all_rows.total(_counts, *of_rows, self.n_classes, self.scheme) / self.all_rows.n_rows
+        arguments = self.row_codes, state.latent, heads.coef, heads.intercept, heads.alpha
+        wrong, support = self.all_rows.total(_counts, *arguments, self.n_classes, self.scheme) / self.all_rows.n_rows
         search = self._search_of(state)
         with search.lock:
             self._certify(state, search)
-        return {"training_error": float(wrong), "support_fraction": float(support), **self._told(state, search)}
+        of_rows = {"training_error": float(wrong), "support_fraction": float(support)}
+        return {**of_rows, **self._bound_and_gap(state, search)}
 
     def closed_bound(self, state: MACState) -> float:
         """Return what the multipliers of the states seen prove; there is no companion on partitions."""
@@ -362,8 +363,8 @@ class PartitionedPenalty(Penalty):
         factors = np.divide(least, [up, down], out=np.zeros((2, len(up))), where=np.array([up, down]) > 0.0)
         signed: Any = planned(_signed, self.signs, state.heads.alpha, factors)
         pulled = self.features_of(state).pull_back(signed)
-        known = search.best if search.best is not NOTHING else None
-        search.best = certify(2.0 * least, pulled, state.reg_w, known)
+        best = search.best if search.best is not NOTHING else None
+        search.best = certify(2.0 * least, pulled, state.reg_w, best)
 
     # --- left-out rows ------------------------------------------------------------------------------------------------
 

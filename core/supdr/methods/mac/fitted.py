@@ -12,7 +12,7 @@ from supdr.engine.fitted import as_fitted
 from supdr.engine.probabilities import class_probabilities
 from supdr.methods.mac.classes import class_codes, class_means, class_scores, class_signs, simplex_numbers
 from supdr.methods.mac.problem import MACProblem
-from supdr.methods.mac.regressor import RegressorMapping
+from supdr.methods.mac.regressor import RegressorMapping, has_features
 from supdr.methods.mac.solvers import Passes
 from supdr.methods.mac.state import MACState
 from supdr.methods.mac.target_step import cases
@@ -43,6 +43,7 @@ class FittedMAC(InPartitions):
 
     C: float
     calibrate: bool
+    mapping: Any
     scheme: str
     solver: str
     solvers: ClassVar[dict[str, type[MACProblem]]]
@@ -76,6 +77,19 @@ class FittedMAC(InPartitions):
 
     def _latent(self, X: NDArray) -> NDArray:
         return self._state.image(X)
+
+    def _has_left_out_error(self) -> bool:
+        return self.n_layers == 2 or (has_features(self.mapping) and issubclass(self.solvers[self.solver], Passes))
+
+    def _left_out_error(self) -> float:
+        if not isinstance(self._state, MACState):
+            return self._state.second.error
+        problem = self._problem(*self._training)
+        assert isinstance(problem, Passes)
+        return problem.left_out_error(self._state)
+
+    def _latent_derivative(self, X: NDArray) -> NDArray | None:
+        return self._state.derivative(X)
 
     def _row_map(self) -> Callable[[NDArray], NDArray]:
         return self._state.without_rows().image

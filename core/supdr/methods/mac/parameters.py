@@ -42,7 +42,7 @@ PARAMETERS = (
         "Basis functions",
         5,
         2000,
-        "Gaussians that F is made of; at most one per row.",
+        "Number of Gaussians that make up the mapping F, at most one per row.",
         log=True,
         step=0.1,
         symbol="M",
@@ -50,20 +50,20 @@ PARAMETERS = (
         shown_when={"centers": ("kmeans", "random"), "mapping": ("rbf",)},
         accepts=(Whole(), None),
     ),
-    replace(HINGE_WEIGHT, help="Weight of the hinge.", shown_when=_ONE_LAYER),
+    replace(HINGE_WEIGHT, help="Weight of the hinge loss.", shown_when=_ONE_LAYER),
     replace(CLASS_WEIGHT, shown_when=_ONE_LAYER),
     scale(
         "reg_w",
         "Ridge",
         1e-6,
         10,
-        "Of the mapping; auto: by leave-one-out.",
+        "Ridge penalty on the mapping. Auto picks it by leave-one-out.",
         symbol="λ",
         main=True,
         shown_when=_FEATURES,
         accepts=("loo", POSITIVE),
     ),
-    replace(COMPONENTS, high=10, help="auto: K − 1, a simplex's room.", symbol="L", accepts=(Whole(), None)),
+    replace(COMPONENTS, high=10, help="Auto: K − 1, enough for a simplex.", symbol="L", accepts=(Whole(), None)),
     choice(
         "solver",
         "Solver",
@@ -80,16 +80,24 @@ PARAMETERS = (
         "Layers",
         (1, "one"),
         (2, "two: classes on a circle"),
-        help="Two: a map of many classes to a plane, from leave-one-out codes of the first layer.",
+        help="With two layers, a second map takes the first layer's leave-one-out codes to a plane: for many classes.",
         restart=True,
     ),
-    choice("head", "Second layer", "ridge", "mix", help="How it maps.", shown_when=_TWO_LAYERS, restart=True),
+    choice(
+        "head",
+        "Second layer",
+        "ridge",
+        "mix",
+        help="Which model the second layer uses.",
+        shown_when=_TWO_LAYERS,
+        restart=True,
+    ),
     choice(
         "latent_reference",
         "Rows shown",
         ("loo", "as if left out"),
         ("train", "as fitted"),
-        help="Left out: comparable with new rows.",
+        help="Which positions the plot shows. Left-out rows are comparable with new rows.",
         shown_when=_TWO_LAYERS,
     ),
     choice(
@@ -98,7 +106,7 @@ PARAMETERS = (
         ("rbf", "Gaussians"),
         "linear",
         PERCEPTRON,
-        help="What F is; a perceptron has two layers of 32 units and keeps μ.",
+        help="The model behind F. A perceptron has two layers of 32 units and keeps μ constant.",
         shown_when=_ONE_LAYER,
         accepts=(),  # may be a regressor
     ),
@@ -108,7 +116,7 @@ PARAMETERS = (
         ("kmeans", "k-means"),
         ("random", "random rows"),
         ("all", "all rows"),
-        help="Where the Gaussians sit.",
+        help="How the centres of the Gaussians are chosen.",
         shown_when=_GAUSSIANS,
         accepts=(),  # may be an array
     ),
@@ -117,7 +125,7 @@ PARAMETERS = (
         "Kernel sharpness",
         1e-3,
         1e3,
-        "1/(2σ²); auto: by leave-one-out.",
+        "Width of the Gaussians, as 1/(2σ²). Auto picks it by leave-one-out.",
         symbol="γ",
         shown_when=_GAUSSIANS,
         accepts=("loo", "median", POSITIVE),
@@ -127,7 +135,7 @@ PARAMETERS = (
         "Classifiers",
         ("ova", "one against the rest"),
         ("ovo", "one against one"),
-        help="With more than two classes.",
+        help="How binary classifiers are combined with more than two classes.",
         shown_when=_ONE_LAYER,
         restart=True,
     ),
@@ -138,7 +146,7 @@ PARAMETERS = (
         ("blobs", "random blobs"),
         "random",
         ("pca", "the data"),
-        help="First targets. Random rarely works with one against the rest.",
+        help="How the targets are initialised. A random start rarely works with one-against-rest.",
         shown_when=_ONE_LAYER,
         accepts=(),  # may be an array
         restart=True,
@@ -148,24 +156,34 @@ PARAMETERS = (
         "Noise of the start",
         1e-3,
         1,
-        "Without it dimensions beyond K − 1 stay 0.",
+        "Noise added to the start. Without it, dimensions beyond K − 1 stay 0.",
         zero=True,
         shown_when={"init": ("simplex",), **_ONE_LAYER},
         restart=True,
     ),
-    scale("mu", "First penalty", 1e-2, 1e4, "Ties targets to images.", symbol="μ", shown_when=_PASSES),
+    scale(
+        "mu", "First penalty", 1e-2, 1e4, "Weight that ties targets to their images.", symbol="μ", shown_when=_PASSES
+    ),
     share(
         "mu_factor",
         "Growth of μ",
         1,
         10,
         0.05,
-        "1 keeps it: descent of Q.",
+        "Factor by which μ grows. With 1, μ is constant and Q falls at every pass.",
         shown_when=_MU_GROWS,
         accepts=(Interval(1.0),),
     ),
-    count("max_inner", "Passes per μ", 1, 50, "At most.", shown_when=_MU_GROWS),
-    scale("inner_tol", "Share per pass", 1e-6, 1, "μ grows below this decrease.", zero=True, shown_when=_MU_GROWS),
+    count("max_inner", "Passes per μ", 1, 50, "Largest number of passes at one μ.", shown_when=_MU_GROWS),
+    scale(
+        "inner_tol",
+        "Share per pass",
+        1e-6,
+        1,
+        "μ grows once a pass lowers the objective by less than this share.",
+        zero=True,
+        shown_when=_MU_GROWS,
+    ),
     CHOSEN_SCALING,
     choice(
         "early_stopping",
@@ -174,13 +192,13 @@ PARAMETERS = (
         (True, "held-out rows"),
         (False, "no"),
         default=False,  # the explorer shows the passes
-        help="What is watched: the closed-form left-out error of F, or rows whose labels are hidden.",
+        help="What decides when to stop: the left-out error of F in closed form, or rows with hidden labels.",
         shown_when=_ONE_LAYER,
     ),
     replace(
         CALIBRATE,
         default=False,  # the explorer shows the classifiers that decide
-        help="Decide by a softmax on left-out images.",
+        help="Predict with a softmax that is fitted to left-out images.",
         shown_when={**_PASSES, **_FEATURES},
     ),
     replace(VALIDATION_FRACTION, shown_when={**VALIDATION_FRACTION.shown_when, **_ONE_LAYER}),
@@ -224,6 +242,6 @@ def _check_arrays(model: Any, X: NDArray, n_labelled: int, n_classes: int) -> No
     if not isinstance(model.early_stopping, str) and model.early_stopping:
         raise ValueError(f"init must be one of {', '.join(STARTS)} with early_stopping=True, which holds rows back")
     init = numbers_in("init", model.init)
-    wanted = (n_labelled, model._latent_dimension(n_classes))
-    if init.shape != wanted or not np.isfinite(init).all():
-        raise ValueError(f"init must be finite and of shape {wanted}, one row per labelled row; got {init.shape}")
+    shape = (n_labelled, model._latent_dimension(n_classes))
+    if init.shape != shape or not np.isfinite(init).all():
+        raise ValueError(f"init must be finite and of shape {shape}, one row per labelled row; got {init.shape}")

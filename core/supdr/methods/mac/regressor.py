@@ -81,13 +81,13 @@ class RegressorMapping:
         Raises ValueError if the regressor predicts something else than L finite numbers a row.
         """
         images = np.asarray(self.regressor.predict(X), dtype=float)
-        wanted = len(X), weights.shape[1]
-        if images.size != wanted[0] * wanted[1] or not np.isfinite(images).all():
+        shape = len(X), weights.shape[1]
+        if images.size != shape[0] * shape[1] or not np.isfinite(images).all():
             raise ValueError(
-                f"mapping={self.regressor!r} must predict {wanted[1]} finite numbers a row; it predicted an array of "
+                f"mapping={self.regressor!r} must predict {shape[1]} finite numbers a row; it predicted an array of "
                 f"shape {images.shape}{'' if np.isfinite(images).all() else ' with entries that are not finite'}"
             )
-        return np.ascontiguousarray(images.reshape(wanted))
+        return np.ascontiguousarray(images.reshape(shape))
 
 
 def has_features(mapping: Any) -> bool:

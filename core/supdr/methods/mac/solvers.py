@@ -48,7 +48,7 @@ class Passes(Bounded):
         features, rows = self.features(state.mapping), self.judged_rows
         q = features.leverages(rows, least_ridge(state.reg_w, state.mu, features))
         q = np.minimum(q, 1.0 - 1e-10)[:, None]
-        return (state.latent[rows] - q * self.wanted(state)[rows]) / (1.0 - q)
+        return (state.latent[rows] - q * self.fitted_targets(state)[rows]) / (1.0 - q)
 
     def left_out_error(self, state: MACState) -> float:
         """Return the share of rows wrong by the mapping without them, targets and classifiers fixed."""
@@ -57,7 +57,7 @@ class Passes(Bounded):
         guess = scores[:, 0] > 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1)
         return float(np.mean(guess != self.judged_codes))
 
-    def wanted(self, state: MACState) -> Array:
+    def fitted_targets(self, state: MACState) -> Array:
         """Return what the mapping of `state` was fitted to."""
         return state.targets
 
@@ -189,9 +189,9 @@ class ADMM(Passes):
         with timed_part("classifiers"):
             heads = self.classify(targets, state.heads)
         with timed_part("map"):
-            wanted = targets + state.residual
+            shifted = targets + state.residual
             ridge = least_ridge(state.reg_w, state.mu, features)
-            weights = features.solve(wanted, features.pull_back(wanted), ridge)
+            weights = features.solve(shifted, features.pull_back(shifted), ridge)
             latent = features.image(weights)
         following = state._replace(
             targets=targets,
@@ -206,7 +206,7 @@ class ADMM(Passes):
         following = self.measured(following)
         return following._replace(surrogate=self.penalised(following))
 
-    def wanted(self, state: MACState) -> Array:
+    def fitted_targets(self, state: MACState) -> Array:
         """Return what the mapping of `state` was fitted to."""
         assert state.residual is not None
         return state.latent + state.residual  # residual = earlier residual + targets - latent

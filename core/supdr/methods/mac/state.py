@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.methods.mac.certificate import BoundSearch
+from supdr.solvers.gaussians import Mapping
 from supdr.solvers.lbfgs import LBFGSState
 from supdr.solvers.linear_svm import Heads
 
@@ -101,3 +102,7 @@ class MACState(NamedTuple):
     def image(self, X: Array) -> Array:
         """Return F (n, L) of preprocessed rows (n, D)."""
         return self.mapping.apply(X, self.weights)
+
+    def derivative(self, X: Array) -> Array | None:
+        """Return dF / dx (n, L, D) at preprocessed rows (n, D); None where the mapping is a regressor."""
+        return self.mapping.derivative(X, self.weights) if isinstance(self.mapping, Mapping) else None

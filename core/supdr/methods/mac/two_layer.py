@@ -101,6 +101,16 @@ class SecondLayer(NamedTuple):
             return self.mapping.apply(hidden, self.coef)
         return mixed(hidden, self.sharpness) @ self.coef
 
+    def derivative(self, hidden: Array) -> Array:
+        """Return dz / dh (n, L, K - 1) at codes h (n, K - 1).
+
+        "mix": sum_k c_k dp_k, dp = p (da - p'da), a = kappa S h.
+        """
+        if self.mapping is not None:
+            return self.mapping.derivative(hidden, self.coef)
+        p, steep = mixed(hidden, self.sharpness), self.sharpness * simplex_codes(hidden.shape[1] + 1)
+        return np.einsum("kl,nk,nkh->nlh", self.coef, p, steep - (p @ steep)[:, None, :])
+
 
 class TwoLayerState(NamedTuple):
     """Where the search for the widths stands.  Nothing in it is ever written to.
@@ -129,6 +139,11 @@ class TwoLayerState(NamedTuple):
     def image(self, X: Array) -> Array:
         """Return z (n, L) of preprocessed rows (n, D)."""
         return self.second.apply(self.first.mapping.apply(X, self.first.coef))
+
+    def derivative(self, X: Array) -> Array:
+        """Return dz / dx (n, L, D) at preprocessed rows (n, D): that of the second layer times that of the first."""
+        hidden = self.first.mapping.apply(X, self.first.coef)
+        return self.second.derivative(hidden) @ self.first.mapping.derivative(X, self.first.coef)
 
     def without_rows(self) -> TwoLayerState:
         """Return the map alone: what belongs to the rows that it was fitted to is empty."""
@@ -267,16 +282,16 @@ class TwoLayerProblem(Problem):
         """Fit the first layer to `rows`; other rows are out of the sample anyway."""
         mapping = self._around(centers, width, seed)
         corners = simplex_codes(self.n_classes)
-        wanted = corners[self.codes]
+        targets = corners[self.codes]
         e, back = mapped_spectrum(self.X[rows], mapping, exact=np.array_equal(rows, centers))
-        by_centers = np.zeros((mapping.n_features, wanted.shape[1]))
+        by_centers = np.zeros((mapping.n_features, targets.shape[1]))
         for part, block in feature_blocks(self.X[rows], mapping):
-            by_centers += block.T @ wanted[rows[part]]
+            by_centers += block.T @ targets[rows[part]]
         pulled = back.T @ by_centers
-        fits = np.empty((len(RIDGES), len(rows), wanted.shape[1]))
+        fits = np.empty((len(RIDGES), len(rows), targets.shape[1]))
         left = np.empty_like(fits)
         for part, block in feature_blocks(self.X[rows], mapping):
-            fits[:, part], left[:, part] = leave_one_out(block @ back, pulled, e, RIDGES, wanted[rows[part]])
+            fits[:, part], left[:, part] = leave_one_out(block @ back, pulled, e, RIDGES, targets[rows[part]])
         scores = [judged(each, self.codes[rows], corners) for each in left]
         best = int(np.argmin([error + SQUARE_WEIGHT * square for error, square in scores]))
         ridge = float(RIDGES[best])
@@ -320,11 +335,11 @@ class TwoLayerProblem(Problem):
         self, hidden: Array, mapping: Mapping, corners: Array
     ) -> Iterator[tuple[float, float, Array, Array]]:
         """Yield error, mean square, weights and left-out images of the second layer at every ridge."""
-        wanted = corners[self.codes]
+        targets = corners[self.codes]
         e, back = mapped_spectrum(hidden, mapping, exact=False)
         basis = mapping.apply(hidden, back)
-        pulled = basis.T @ wanted
-        _, lefts = leave_one_out(basis, pulled, e, SECOND_RIDGES, wanted)
+        pulled = basis.T @ targets
+        _, lefts = leave_one_out(basis, pulled, e, SECOND_RIDGES, targets)
         for ridge, left in zip(SECOND_RIDGES, lefts):
             yield *judged(left, self.codes, corners), back @ (pulled / (e + ridge)[:, None]), left
 

@@ -12,7 +12,7 @@ Source: J. Grabocka, L. Schmidt-Thieme, "Learning Through Non-linearly Supervise
 algorithms 2 and 3.  Errata: eq. 28 adds bu_i with weight 1, eq. 29 puts it into the inner product; here bu is one more
 latent coordinate.  Eq. 35 prints -(a_i + a_l) / n^2 where the sum needs -(a_i + a_l) / (2n).  Eq. 32 has the wrong
 sign.  Eq. 40 prints sign(..): what is compared is the decision value.  The claim that the alternation must converge
-does not hold: see `supdr.methods.nsdr.paper_loop`, which also lists the errata of the algorithms.
+does not hold: see `supdr.methods.nsdr.min_max`, which also lists the errata of the algorithms.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from supdr.engine.targets import Targets
 from supdr.functions.kernels import Kernel
 from supdr.methods.nsdr.parameters import PARAMETERS
 from supdr.methods.nsdr.problem import NSDRProblem, NSDRState
-from supdr.methods.nsdr.solvers import SOLVERS
+from supdr.methods.nsdr.solvers import PRECISIONS, SOLVERS
 from supdr.solvers.kernel_heads import KernelHead, close_gap
 from supdr.solvers.linear_heads import column_spread
-from supdr.solvers.reconstruction import fold_in, reconstruct, split_missing
+from supdr.solvers.reconstruction import fold_in, fold_in_derivative, reconstruct, split_missing
 
 
 @dataclass(eq=False, repr=False)
@@ -221,10 +221,7 @@ class NSDR(Factorisation):
         n_components = component_count(self._component_setting, targets, X.shape, self.init)
         warn_of_many_components(n_components, X.shape[1])
         filled, observed = split_missing(X)
-        extra = {}
-        if self.solver == "sgd":
-            extra = {"lr_reconstruction": self.lr_reconstruction, "lr_classification": self.lr_classification}
-        return SOLVERS[self.solver](
+        return NSDRProblem(
             X=filled,
             observed=observed,
             rows=np.flatnonzero(targets.labelled),
@@ -238,9 +235,12 @@ class NSDR(Factorisation):
             row_bias=bool(self.row_bias),
             weights=targets.weights[targets.labelled],
             init=self.init if isinstance(self.init, str) else np.array(self.init, dtype=float),
+            solver=SOLVERS[self.solver],
+            precision=PRECISIONS.get(self.solver, NSDRProblem.precision),
             init_scale=float(self.init_scale),
+            lr_reconstruction=self.lr_reconstruction,
+            lr_classification=self.lr_classification,
             n_jobs=self.n_jobs,
-            **extra,
         )
 
     def _expose(self, state: NSDRState) -> None:
@@ -259,6 +259,13 @@ class NSDR(Factorisation):
             X, observed = np.where(missing, 0.0, X), np.where(missing, 0.0, 1.0)
         weights = float(self.reg_u), float(self.beta)
         return fold_in(X, self.components_, self.intercept_x_, *weights, row_bias=self.row_bias, observed=observed)
+
+    def _latent_derivative(self, X: NDArray) -> NDArray:
+        _, observed = split_missing(X)
+        slopes = fold_in_derivative(
+            self.components_, float(self.reg_u), float(self.beta), row_bias=bool(self.row_bias), observed=observed
+        )
+        return np.broadcast_to(slopes[..., : len(self.components_), :], (len(X), *self.components_.shape))
 
     def _reconstructed(self, latent: NDArray) -> NDArray:
         return reconstruct(latent, self.components_, self.intercept_x_)

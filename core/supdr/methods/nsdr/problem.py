@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.iterate import Problem
+from supdr.engine.solver import SolvedProblem, Solver
 from supdr.functions.kernels import Kernel
 from supdr.solvers.kernel_heads import FIRST_CAP, Heads, close_gap
 from supdr.solvers.lbfgs import LBFGSState
-from supdr.solvers.reconstruction import reconstruction_terms
+from supdr.solvers.reconstruction import reconstruct, reconstruction_terms
 from supdr.solvers.reconstruction_start import initial_factors
 
 # Pair updates per head and trial; doubled after every step in which it bit.
@@ -69,8 +69,8 @@ class NSDRState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NSDRProblem(Problem):
-    """Data, hyper-parameters and objective; subclasses are the solvers.
+class NSDRProblem(SolvedProblem):
+    """Data, hyper-parameters and objective.
 
     X (N, m): preprocessed; missing cells filled.
     observed (N, m): 1.0 where observed.
@@ -78,6 +78,9 @@ class NSDRProblem(Problem):
     signs (n, K): one column per one-vs-rest head.
     weights (n,): what C is multiplied by in each row.
     init (N, d).
+    solver: takes the steps.
+    precision: relative duality gap of the support vector machines.
+    lr_reconstruction, lr_classification: learning rates of solver="sgd".
     """
 
     X: NDArray
@@ -92,19 +95,23 @@ class NSDRProblem(Problem):
     n_components: int
     row_bias: bool
     weights: NDArray
+    solver: Solver
+    precision: float = 1e-3
     init: Any = "pca"
     init_scale: float = 0.1
+    lr_reconstruction: float = 1e-3
+    lr_classification: float = 1e-4
     n_jobs: int | None = None
     costs: NDArray = field(init=False)
     settings: tuple = field(init=False)
 
-    precision = 1e-3
+    general_advice = "Try stronger regularisation, a smaller C or the solver 'bcd'."
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "costs", self.C * self.weights)
         digest = zlib.crc32(self.rows.tobytes() + self.signs.tobytes() + self.weights.tobytes())
         weights = (self.C, self.beta, self.reg_u, self.reg_v)
-        object.__setattr__(self, "settings", (type(self).__name__, self.kernel, *weights, digest))
+        object.__setattr__(self, "settings", (type(self.solver).__name__, self.kernel, *weights, digest))
 
     # --- objective ----------------------------------------------------------------------------------------------------
 
@@ -201,25 +208,13 @@ class NSDRProblem(Problem):
         return fresh._replace(step_size=state.step_size) if same_solver and state.step_size > 0 else fresh
 
     def prepared(self, factors: Factors, alpha: NDArray, bias: NDArray, seed: int, iteration: int) -> NSDRState:
-        """Return a state at `factors` (Z, V, bv) with solved heads; the first solve has a work cap of its own."""
-        labelled = factors[0][self.rows]
-        heads = self.solve_heads(labelled, alpha, FIRST_CAP)
-        if not heads.closed:
-            raise ValueError(
-                f"the support vector machine with C={self.C:g} and the {self.kernel} did not close its gap within "
-                f"{FIRST_CAP:,} updates; try a smaller C, another kernel or a smaller degree"
-            )
-        gradient = self.label_gradient(labelled, heads.alpha)
-        return self.state(factors, heads, gradient, seed, iteration)
-
-    def state(self, factors: Factors, heads: Heads, gradient: NDArray, seed: int, iteration: int) -> NSDRState:
-        """Return a state without any memory but `heads`."""
-        return NSDRState(
+        """Return a state at `factors` (Z, V, bv), ready for the solver, whose multipliers begin from `alpha`."""
+        state = NSDRState(
             latent=factors[0],
             components=factors[1],
             intercept_x=factors[2],
-            heads=heads,
-            label_gradient=gradient,
+            heads=Heads(alpha, bias, math.nan, math.nan, 0, False, False),
+            label_gradient=np.empty((0, factors[0].shape[1])),
             step_size=FIRST_STEP,
             accepted=True,
             cap=CAP,
@@ -228,3 +223,96 @@ class NSDRProblem(Problem):
             seed=seed,
             iteration=iteration,
         )
+        return self.solver.begin(self, state)
+
+    def solved(self, state: NSDRState) -> NSDRState:
+        """Return `state` with solved heads and their gradient; this first solve has a work cap of its own."""
+        labelled = state.latent[self.rows]
+        heads = self.solve_heads(labelled, state.heads.alpha, FIRST_CAP)
+        if not heads.closed:
+            raise ValueError(
+                f"the support vector machine with C={self.C:g} and the {self.kernel} did not close its gap within "
+                f"{FIRST_CAP:,} updates; try a smaller C, another kernel or a smaller degree"
+            )
+        return state._replace(heads=heads, label_gradient=self.label_gradient(labelled, heads.alpha))
+
+    # --- the objective as a function of one long vector, the multipliers eliminated -----------------------------------
+
+    def first_search(self, state: NSDRState) -> LBFGSState:
+        """Return a search at Z, V, bv as one vector."""
+        state = self.solved(state)
+        factors = state.latent, state.components, state.intercept_x
+        point, value = np.concatenate([np.ravel(factor) for factor in factors]), math.fsum(self.terms(state).values())
+        return LBFGSState(point, value, self.gradient(factors, state.label_gradient), payload=state.heads)
+
+    def objective(self, state: NSDRState) -> EliminatedHeads:
+        """Return F of the vector, near the point of a state."""
+        return EliminatedHeads(self, state)
+
+    def at_point(self, state: NSDRState, search: LBFGSState, objective: EliminatedHeads | None) -> NSDRState:
+        """Return `state` at the point of a search; where a cap bit the next step may do twice the work."""
+        latent, components, intercept_x = self.unpack(search.point)
+        moved = search.step > 0
+        return state._replace(
+            latent=latent,
+            components=components,
+            intercept_x=intercept_x,
+            heads=search.payload if moved or objective is None else search.payload._replace(iterations=0),
+            step_size=search.step,
+            accepted=moved,
+            cap=2 * state.cap if objective is not None and objective.capped else state.cap,
+            search=search,
+        )
+
+    def may_rest(self, previous: NSDRState, state: NSDRState) -> bool:
+        """Tell whether no progress is possible: a capped solve gets twice the work next time."""
+        return state.accepted or state.cap == previous.cap
+
+    def unpack(self, point: NDArray) -> Factors:
+        """Return Z, V, bv as views of the flat point."""
+        (n_rows, m), d = self.X.shape, self.n_components
+        first = n_rows * (d + self.row_bias)
+        second = first + d * m
+        return point[:first].reshape(n_rows, -1), point[first:second].reshape(d, m), point[second:]
+
+    def gradient(self, factors: Factors, label_gradient: NDArray) -> NDArray:
+        """Return the gradient of F in the flat point."""
+        latent, components, intercept_x = factors
+        d = self.n_components
+        error = reconstruct(latent, components, intercept_x) - self.X
+        if self.observed is not None:
+            error *= self.observed
+        error *= 2.0 * self.beta
+        in_latent = np.empty_like(latent)
+        in_latent[:, :d] = error @ components.T + 2.0 * self.reg_u * latent[:, :d]
+        if self.row_bias:
+            in_latent[:, d] = error.sum(axis=1)
+        in_latent[self.rows] += (1.0 - self.beta) * label_gradient
+        in_components = latent[:, :d].T @ error + 2.0 * self.reg_v * components
+        return np.concatenate([in_latent.ravel(), in_components.ravel(), error.sum(axis=0)])
+
+
+class EliminatedHeads:
+    """F as a function of Z, V, bv as one vector: every call solves the SVMs, warm from those of a state.
+
+    capped: whether the work cap of the state bit in any call.
+    """
+
+    def __init__(self, problem: NSDRProblem, state: NSDRState) -> None:
+        self._problem, self._state = problem, state
+        self.capped = False
+
+    def __call__(self, point: NDArray) -> tuple[float, NDArray, Heads]:
+        """Return value and gradient at a point, with the heads solved there."""
+        problem, state, weight = self._problem, self._state, 1.0 - self._problem.beta
+        assert state.search is not None
+        factors = problem.unpack(point)
+        labelled = factors[0][problem.rows]
+        reconstruction = math.fsum(problem.reconstruction(*factors).values())
+        ceiling = (state.search.value - reconstruction) / weight if weight > 0 else math.inf
+        heads = problem.solve_heads(labelled, state.heads.alpha, state.cap, ceiling)
+        self.capped |= heads.capped
+        if not heads.closed:
+            return math.inf, point, heads
+        gradient = problem.gradient(factors, problem.label_gradient(labelled, heads.alpha))
+        return reconstruction + weight * heads.primal, gradient, heads

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from supdr.engine.preprocessing import Columns, Preprocessing, fit_preprocessing
+from supdr.engine.preprocessing import Columns, Preprocessing, fit_preprocessing, scaling_of_rows
 from supdr.engine.targets import Targets, missing_values
 from supdr.functions.families import BERNOULLI, GAUSSIAN, TARGET_FAMILIES, check_values, family_codes
 from supdr.methods.sdr_glm.targets import TargetSide
@@ -73,14 +73,15 @@ def checked_column_weight(weights: ArrayLike | None, n_columns: int) -> NDArray 
 def column_preprocessing(columns: Columns, kind: str, codes: NDArray) -> tuple[Preprocessing, NDArray]:
     """Fit the preprocessing of the Gaussian columns; bits and counts stay as they are.
 
-    Where there are no more rows than columns, whitened rows are all equally far from each other, whatever they have in
-    common: they are z-scored instead.
+    Few rows are z-scored in place of whitened: where there are no more rows than columns, whitened rows are all equally
+    far from each other, whatever they have in common.
 
     `columns`: of the data; `kind`: as for `fit_preprocessing`; `codes` (D,): family of every column. Returns
     `preprocessing`; `codes` (m,): family of every preprocessed column.
     """
     gaussian = codes == GAUSSIAN
-    if isinstance(kind, str) and kind == "whiten" and (not gaussian.all() or columns.shape[0] <= columns.shape[1]):
+    kind = scaling_of_rows(kind, *columns.shape)
+    if isinstance(kind, str) and kind == "whiten" and not gaussian.all():
         kind = "zscore"
     if gaussian.all():
         fitted = fit_preprocessing(columns, kind)

@@ -129,10 +129,13 @@ class SDRGLM(FittedSDRGLM):
         Whether solver "fast" replaces the factors by the equivalent ones with the smallest ridges after every sweep.
     preprocessing : {"whiten", "zscore", "minmax", "none"}, default="whiten"
         Applied to Gaussian columns only.  "whiten" becomes "zscore" if there are others, if cells are missing, if
-        columns have weights, if factors are nonnegative, or if there are no more rows than columns.
+        columns have weights, if factors are nonnegative, or if there are no more than three rows a column.
     calibrate : bool, default=True
         Whether `predict` uses a predictor refitted on latent rows of the labelled rows that were made without them.
         False is the paper's prediction, which answers the majority when lam is small.
+    extrapolate : bool, default=False
+        Whether new rows are used as they are.  False: cells that lie further outside of the training rows' range than a
+        quarter of it are clipped there for regression, and `predict` warns.
     init : {"svd", "random"} or array of shape (n_samples, n_components), default="svd"
         Starting U: scaled left singular vectors, N(0, 1), or given.
     early_stopping : bool, default=False
@@ -270,6 +273,7 @@ class SDRGLM(FittedSDRGLM):
     gauge: bool = True
     preprocessing: str = "whiten"
     calibrate: bool = True
+    extrapolate: bool = False
     init: str | ArrayLike = "svd"
     early_stopping: bool = False
     validation_fraction: float = 0.2

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from supdr.engine.fitted import as_fitted, predicts_classes
 from supdr.engine.reconstruction import Reconstructing
 from supdr.functions.families import BERNOULLI, check_values, means
+from supdr.methods.sdr_glm.derivative import embed_derivative
 from supdr.methods.sdr_glm.features import WeightedFeatures, times
 from supdr.methods.sdr_glm.heads import fit_head, left_out_latent
 from supdr.methods.sdr_glm.prediction import embed
@@ -132,10 +133,18 @@ class FittedSDRGLM(InPartitions, Reconstructing):
         return self._row_map()(X)
 
     def _row_map(self) -> Callable[[NDArray], NDArray]:
+        return partial(_embedded, self._of_cells(), self._of_rows())
+
+    def _latent_derivative(self, X: NDArray) -> NDArray:
+        return embed_derivative(WeightedFeatures(X, *self._of_cells()), *self._of_rows(), self._latent(X))
+
+    def _of_cells(self) -> tuple[NDArray, float, str, NDArray | None, float]:
+        return self._codes, float(self.gaussian_c), self.bound, self._column_weight, self._size
+
+    def _of_rows(self) -> tuple[NDArray, float, float, bool]:
         components, intercept_x = self._loadings()
         loadings = np.concatenate([components, intercept_x[None]])
-        of_cells = self._codes, float(self.gaussian_c), self.bound, self._column_weight, self._size
-        return partial(_embedded, loadings, of_cells, self.recon_weight_, self._reg_u, bool(self.nonnegative))
+        return loadings, self.recon_weight_, self._reg_u, bool(self.nonnegative)
 
     def _target_settings(self) -> dict[str, Any]:
         return {
@@ -195,12 +204,9 @@ class FittedSDRGLM(InPartitions, Reconstructing):
 
 
 def _embedded(
-    loadings: NDArray,
     of_cells: tuple[NDArray, float, str, NDArray | None, float],
-    weight: float,
-    reg_u: float,
-    nonnegative: bool,
+    of_rows: tuple[NDArray, float, float, bool],
     X: NDArray,
 ) -> NDArray:
     check_values(of_cells[0], X, "X")
-    return embed(WeightedFeatures(X, *of_cells), loadings, weight, reg_u, nonnegative)
+    return embed(WeightedFeatures(X, *of_cells), *of_rows)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from supdr.engine.common_parameters import (
     CALIBRATE,
+    EXTRAPOLATE,
     HOUSEKEEPING,
     INIT,
     PLANE,
@@ -15,7 +16,7 @@ from supdr.engine.common_parameters import (
     RUN,
     TASK_KIND,
 )
-from supdr.engine.parameters import POSITIVE, Whole, choice, choices, count, flag, of_run, scale
+from supdr.engine.parameters import POSITIVE, TASK, Whole, choice, choices, count, flag, of_run, scale
 
 _AUTO, _FAST = {"recon_weight": ("auto",)}, {"solver": ("fast",)}
 
@@ -26,7 +27,7 @@ PARAMETERS = (
         "Reconstruction ratio",
         1e-3,
         1e2,
-        "Of X beside targets.",
+        "Weight of X relative to the targets.",
         symbol="κ",
         main=True,
         shown_when=_AUTO,
@@ -36,7 +37,7 @@ PARAMETERS = (
         "Reconstruction weight",
         1e-7,
         1e2,
-        "auto: κ H_Y / H_X.",
+        "Weight of the reconstruction. Auto: κ H_Y / H_X.",
         symbol="λ",
         main=True,
         accepts=("auto", POSITIVE),
@@ -51,7 +52,7 @@ PARAMETERS = (
         ("negative_binomial", "overdispersed counts"),
         ("gamma", "positive numbers"),
         main=True,
-        help="auto: bits if there is nothing but 0 and 1.",
+        help="Distribution of the features. Auto: bits if all values are 0 or 1.",
         accepts=(),  # may be one per column
         restart=True,
     ),
@@ -63,19 +64,26 @@ PARAMETERS = (
         "fast",
         ("literal", "the paper's sweep"),
         main=True,
-        help="The same ascent, in fewer and cheaper sweeps.",
+        help="How J is maximised. Fast takes fewer and cheaper sweeps.",
     ),
     choice(
         "reg_scaling",
         "Ridges times λ",
         ("lam", "yes"),
         ("none", "no (the paper's)"),
-        help="Else they are a threshold below which components vanish.",
+        help="Multiply the ridges by λ. Otherwise they act as a threshold below which components vanish.",
     ),
     replace(REG_U, accepts=(POSITIVE,)),
     replace(REG_V, accepts=(POSITIVE,)),
-    scale("reg_w", "Ridge on the predictor", 1e-6, 1e2, "Keeps its weights small.", symbol="λW"),
-    scale("gaussian_c", "Gaussian weight", 1e-2, 1e2, "Of a squared error.", symbol="c"),
+    scale(
+        "reg_w",
+        "Ridge on the predictor",
+        1e-6,
+        1e2,
+        "Ridge penalty that keeps the predictor's weights small.",
+        symbol="λW",
+    ),
+    scale("gaussian_c", "Gaussian weight", 1e-2, 1e2, "Weight of the squared error of Gaussian features.", symbol="c"),
     scale(
         "negative_binomial_size",
         "Inverse dispersion",
@@ -90,18 +98,27 @@ PARAMETERS = (
         "Bound",
         ("jj", "Jaakkola–Jordan"),
         ("bohning", "Böhning"),
-        help="Parabola below the likelihood of a bit.",
+        help="Which parabola bounds the likelihood of a bit from below.",
     ),
-    count("inner", "Inner steps", 1, 10, "U and W per V.", shown_when=_FAST, accepts=(Whole(), None)),
-    flag("nonnegative", "Nonnegative factors", "U and V ≥ 0: parts that add up.", restart=True),
+    count(
+        "inner",
+        "Inner steps",
+        1,
+        10,
+        "Number of updates of U and W per update of V.",
+        shown_when=_FAST,
+        accepts=(Whole(), None),
+    ),
+    flag("nonnegative", "Nonnegative factors", "Require U and V ≥ 0, so that parts add up.", restart=True),
     flag(
         "gauge",
         "Gauge step",
-        "Equal factors with smaller ridges.",
+        "Replace the factors by equivalent ones with smaller ridge penalties after every sweep.",
         shown_when={"nonnegative": (False,), **_FAST},
     ),
     PREPROCESSING,
     CALIBRATE,
+    replace(EXTRAPOLATE, shown_when={TASK: ("regression",)}),
     replace(INIT, choices=choices(("svd", "singular vectors"), "random")),
     *RUN,
     of_run("class_weight"),

@@ -239,7 +239,7 @@ class SLDR(FittedSLDR):
                 self._given.weights[hidden],
             )
         solver = "joint" if self.solver == "lbfgs" and self.kernel != "linear" else self.solver
-        self._made = SOLVERS[solver](
+        self._made = SLDRProblem(
             views=layout.views(X[rows]),
             gating=layout.gating_columns(X[rows]),
             signs=np.ascontiguousarray(targets.values[rows]),
@@ -248,6 +248,8 @@ class SLDR(FittedSLDR):
             C=float(self.C),
             sizes=self._sizes,
             n_gating=None if self.n_gating is None else min(int(self.n_gating), len(layout.gating)),
+            solver=SOLVERS[solver],
+            learns_projections=solver != "lbfgs",
             init=self.init,
             init_scale=float(self.init_scale),
             svm_tol=float(self.svm_tol),

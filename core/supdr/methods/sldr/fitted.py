@@ -11,6 +11,7 @@ from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.fitted import as_fitted
 from supdr.engine.targets import Targets
 from supdr.engine.view_layout import Layout
+from supdr.methods.sldr.derivative import gated_derivative
 from supdr.methods.sldr.model import GatedModel, Point, closed_form_projections
 from supdr.methods.sldr.problem import SLDRProblem
 from supdr.methods.sldr.state import SLDRState
@@ -234,6 +235,9 @@ class FittedSLDR(SupervisedReducer):
         gate = self._point().gate(self._layout.gating_columns(latent))
         views = self._layout.views(latent)
         return np.hstack([gate[:, m, None] * (X @ W) for m, (X, W) in enumerate(zip(views, self.projections_))])
+
+    def _latent_derivative(self, X: NDArray) -> NDArray:
+        return gated_derivative(X, self._point(), self.projections_, self._layout)
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         views, gating = self._layout.views(latent), self._layout.gating_columns(latent)

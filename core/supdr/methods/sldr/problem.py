@@ -25,12 +25,15 @@ from numpy.typing import NDArray
 
 from supdr.engine.column_groups import Views
 from supdr.engine.interruption import checkpoint
-from supdr.engine.iterate import Problem, workspace_property
+from supdr.engine.iterate import workspace_property
+from supdr.engine.solver import SolvedProblem, Solver
 from supdr.functions.kernels import LARGEST_MATRIX, Kernel
 from supdr.methods.sldr.model import GatedModel, Point, closed_form_projections
+from supdr.methods.sldr.objective import FlatObjective, flat_gradient, pack, unpack
 from supdr.methods.sldr.state import Candidate, HeldOut, SLDRState, Solved
 from supdr.solvers.gated_kernels import gram, mixture
 from supdr.solvers.kernel_heads import Heads, heads_on_features, heads_on_kernel
+from supdr.solvers.lbfgs import LBFGSState
 from supdr.solvers.stiefel import random_orthonormal
 from supdr.solvers.support_vectors import AT_BOUND, purify, support_share
 
@@ -42,14 +45,16 @@ FINEST = 3e-6
 
 
 @dataclass(frozen=True)
-class SLDRProblem(Problem):
-    """Data, hyper-parameters and objective; subclasses are the solvers.
+class SLDRProblem(SolvedProblem):
+    """Data, hyper-parameters and objective.
 
     views (n, D_m): labelled rows; local models that see the same view share the array.
     gating (n, D_G): their gating columns.
     signs (n, K): one column per head.
     sizes: R_m.
     n_gating: R_G; None: no T, the gate sees its columns as they are.
+    solver: takes a step of one candidate.
+    learns_projections: False: full linear kernels stand for the best projections, which follow in closed form.
     init: one of "closed_form", "random".
     weights (n,): what C is multiplied by in each row; None: 1.
     step_size: constant steps of "alternating" in W, in T, and in V and v0; None: line searches.
@@ -62,6 +67,8 @@ class SLDRProblem(Problem):
     C: float
     sizes: tuple[int, ...]
     n_gating: int | None
+    solver: Solver
+    learns_projections: bool = True
     init: str = "closed_form"
     init_scale: float = 1.0
     svm_tol: float = 1e-3
@@ -74,8 +81,7 @@ class SLDRProblem(Problem):
     costs: NDArray = field(init=False)
     settings: tuple = field(init=False)
 
-    advice = "Try a smaller C or a smaller svm_tol."
-    learns_projections = True
+    general_advice = "Try a smaller C or a smaller svm_tol."
 
     def __post_init__(self) -> None:
         data = 0
@@ -84,8 +90,9 @@ class SLDRProblem(Problem):
         weights = (self.C, self.svm_tol, self.tol, self.patience, self.step_size)
         row_weights = np.ones(len(self.signs)) if self.weights is None else self.weights
         object.__setattr__(self, "costs", self.C * row_weights)
+        solver = type(self.solver).__name__, self.learns_projections
         labels = zlib.crc32(self.signs.tobytes() + row_weights.tobytes())
-        object.__setattr__(self, "settings", (type(self).__name__, self.kernel, *weights, data, labels))
+        object.__setattr__(self, "settings", (solver, self.kernel, *weights, data, labels))
 
     # --- objective ----------------------------------------------------------------------------------------------------
 
@@ -181,6 +188,24 @@ class SLDRProblem(Problem):
             checkpoint()
             gradients.append(-(X[support].T @ self.kernel.gradient(np.ascontiguousarray(Z[support]), weights)))
         return tuple(gradients)
+
+    # --- what `QuasiNewton` asks for ----------------------------------------------------------------------------------
+
+    def first_search(self, candidate: Candidate) -> LBFGSState:
+        """Return a search at the point of a candidate."""
+        flat = pack(candidate.point)
+        gradient = flat_gradient(self, flat, self.again(candidate))
+        return LBFGSState(flat, candidate.heads.primal, gradient, payload=(candidate.gate, candidate.heads))
+
+    def objective(self, candidate: Candidate) -> FlatObjective:
+        """Return J of the vector, near the point of a candidate."""
+        return FlatObjective(self, candidate)
+
+    def at_point(self, candidate: Candidate, search: LBFGSState, objective: FlatObjective) -> Candidate:
+        """Return a candidate at the point of a search."""
+        gate, heads = search.payload
+        point = unpack(search.point, candidate.point)
+        return Candidate(point, gate, heads, search=search, length=search.step, failures=objective.failures)
 
     # --- the model at a state -----------------------------------------------------------------------------------------
 
@@ -354,16 +379,12 @@ class SLDRProblem(Problem):
         for candidate in state.candidates:
             if candidate.stalled < self.patience:
                 checkpoint()
-                moved = self.advance(candidate)
+                moved = self.solver.step(self, candidate)
                 change = abs(candidate.heads.primal - moved.heads.primal)
                 small = change <= self.tol * max(abs(candidate.heads.primal), np.finfo(float).tiny)
                 candidate = self._judged(moved._replace(stalled=candidate.stalled + 1 if small else 0))
             candidates.append(candidate)
         return self._state(tuple(candidates), state)._replace(iteration=state.iteration + 1)
-
-    def advance(self, candidate: Candidate) -> Candidate:
-        """Return the candidate one step later."""
-        raise NotImplementedError
 
     def stage(self, state: SLDRState) -> int:
         """Return how often another candidate was chosen although its J is higher."""

@@ -20,8 +20,7 @@ from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
 from supdr.engine.targets import Targets
 from supdr.functions.kernels import Kernel
 from supdr.methods.snf.parameters import component_count
-from supdr.methods.snf.problem import FIRST_MOVE, MEMORY, NO_FIT, RANDOM_SPREAD, SNFState
-from supdr.methods.snf.solvers import QuasiNewton
+from supdr.methods.snf.problem import LBFGS, NO_FIT, RANDOM_SPREAD, SNFProblem, SNFState
 from supdr.rows.in_partitions import PartitionSupport
 from supdr.rows.partitioned import PartitionedRows, Taken
 from supdr.rows.partitions import Partitions, gathered, planned, spread, total
@@ -111,9 +110,10 @@ class Payload(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class DistributedSNF(QuasiNewton):
-    """solver="lbfgs" on rows in partitions, with a weight for every monomial; X, rows and Y are those of the sample.
+class DistributedSNF(SNFProblem):
+    """SNF on rows in partitions, for solver="lbfgs", with a weight for every monomial.
 
+    X, rows and Y are those of the sample.
     `all_rows`: all rows.
     """
 
@@ -179,8 +179,8 @@ class DistributedSNF(QuasiNewton):
     def step(self, state: SNFState) -> SNFState:
         """One accepted L-BFGS step, or the same point if none was found."""
         search: Any = state.search
-        reach = FIRST_MOVE * self.all_rows.n_rows * self.n_components
-        search = summed_step(self.all_rows, search, self.evaluate, memory=MEMORY, reach=reach)
+        reach = LBFGS.first_move * self.all_rows.n_rows * self.n_components
+        search = summed_step(self.all_rows, search, self.evaluate, memory=LBFGS.memory, reach=reach)
         return self._stands(search, state.seed, state.iteration + 1)
 
     def adopt(self, state: SNFState) -> SNFState:

@@ -100,6 +100,9 @@ class SNF(FittedSNF):
     calibrate : bool, default=True
         Whether `predict` uses a regression refitted on labelled rows that were embedded without their labels; see
         `reg_w`.
+    extrapolate : bool, default=False
+        Whether new rows are used as they are.  False: cells that lie further outside of the training rows' range than a
+        quarter of it are clipped there, unless a kernel "rbf" or a class makes this needless, and `predict` warns.
     init : {"pca", "random"} or array of shape (n_samples, n_components), default="pca"
         Starting latent rows.
     init_scale : float or None, default=None
@@ -209,6 +212,7 @@ class SNF(FittedSNF):
     lr_target: float | None = None
     preprocessing: str = "minmax"
     calibrate: bool = True
+    extrapolate: bool = False
     init: str | ArrayLike = "pca"
     init_scale: float | None = None
     n_init: int = 1
@@ -243,15 +247,15 @@ class SNF(FittedSNF):
         weights = targets.weights[self._labelled]
         self._weights = None if (weights == 1.0).all() else weights
         Y = np.ascontiguousarray(targets.values[self._labelled])
-        solver, held = SOLVERS[self.solver], {}
+        kind, held = SNFProblem, {}
         if self._partitioned:
-            solver, held = DistributedSNF, {"all_rows": self.partitions_}
+            kind, held = DistributedSNF, {"all_rows": self.partitions_}
             self._target_map = self.partitions_.target_map
         else:
             self._target_map = fit_preprocessing(Y, self._target_scaling(targets))
         self._targets = self._target_map.transform(Y)
         scale = {"random": 0.01}.get(str(self.init), 1.0 if self.kernel == "rbf" else 0.5)
-        problem = solver(
+        problem = kind(
             **held,
             X=filled,
             missing=np.empty(0, np.int64) if observed is None else np.flatnonzero(observed == 0.0),
@@ -260,7 +264,7 @@ class SNF(FittedSNF):
             weights=self._weights,
             kernel=self._kernel(),
             n_components=n_components,
-            target_weight=float(self.target_weight),
+            target_weight=self._target_weight(X.shape[1]),
             reg_v=float(self.reg_v),
             reg_w=self._target_ridge(),
             reg_z=float(self.reg_z),
@@ -268,11 +272,18 @@ class SNF(FittedSNF):
             init_scale=scale if self.init_scale is None else float(self.init_scale),
             n_init=int(self.n_init),
             lr_reconstruction=float(self.lr_reconstruction),
+            solver=SOLVERS[self.solver],
             lr_target=None if self.lr_target is None else float(self.lr_target),
         )
         self._on_all, self._on_labelled = problem.on_all, problem.on_labelled
         check_matrices(self, isinstance(self._on_all, Dual) or self.solver == "sgd", len(X))
         return problem
+
+    def _target_weight(self, n_columns: int) -> float:
+        """Return the weight of the target; with solver "sgd", `lr_target` sets it."""
+        if self.solver != "sgd" or self.lr_target is None:
+            return float(self.target_weight)
+        return float(self.lr_target) * n_columns * self.reg_v / (self.lr_reconstruction * self._target_ridge())
 
     def _finish(self) -> None:
         if self.calibrate:

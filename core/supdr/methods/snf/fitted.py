@@ -16,6 +16,7 @@ from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.reconstruction import Reconstructing
 from supdr.functions.kernels import Kernel
 from supdr.methods.snf.calibration import most_likely
+from supdr.methods.snf.derivative import fold_in_derivative
 from supdr.methods.snf.fold_in import embedded, fold_in
 from supdr.methods.snf.problem import SNFState
 from supdr.rows.in_partitions import InPartitions
@@ -31,6 +32,7 @@ class FittedSNF(InPartitions, Reconstructing):
 
     kernel: str
     degree: int
+    extrapolate: bool
     gamma: float
     coef0: float
     reg_w: float | None
@@ -70,6 +72,11 @@ class FittedSNF(InPartitions, Reconstructing):
         state = self._state
         return partial(embedded, self._on_all, state.predictors, state.latent, self._training_rows(), float(self.reg_z))
 
+    def _latent_derivative(self, X: NDArray) -> NDArray:
+        state = self._state
+        fitted = self._on_all, state.predictors, state.latent, float(self.reg_z)
+        return fold_in_derivative(*fitted, X, self._latent(X))
+
     def _reconstructed(self, latent: NDArray) -> NDArray:
         return self._on_all.predict(self._state.predictors, self._state.latent, latent)
 
@@ -83,6 +90,11 @@ class FittedSNF(InPartitions, Reconstructing):
     def _own_scores(self) -> NDArray:
         """Score the training rows as `predict` scores new ones: the regression learnt with F has seen their labels."""
         return self._latent_scores(self._own_latent(), self._calibrated())
+
+    def _clips_new_rows(self) -> bool:
+        """Whether cells far outside of the training rows are clipped: a polynomial runs away, whatever it predicts."""
+        runs_away = self.kernel == "poly" and self.degree > 1
+        return not self.extrapolate if runs_away else super()._clips_new_rows()
 
     # --- parts --------------------------------------------------------------------------------------------------------
 

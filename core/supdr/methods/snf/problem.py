@@ -16,16 +16,14 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
 from supdr.engine.interruption import checkpoint
-from supdr.engine.iterate import Problem, generator
+from supdr.engine.iterate import generator
+from supdr.engine.solver import SolvedProblem, Solver
 from supdr.functions.kernels import Kernel
 from supdr.solvers.kernel_ridge import Dual, Fit, Primal, regression
-from supdr.solvers.lbfgs import LBFGSState, lbfgs_adopt, lbfgs_start, lbfgs_step
+from supdr.solvers.lbfgs import Evaluate, LBFGSState, QuasiNewton, lbfgs_start
 
-# Curvature pairs of L-BFGS.
-MEMORY = 20
-
-# Mean change of a coordinate in the first trial. F starts with negative curvature, where steps do not grow.
-FIRST_MOVE = 0.05
+# F starts with negative curvature, where steps do not grow: the first trial is long.
+LBFGS = QuasiNewton(memory=20, first_move=0.05)
 
 # How long each of several starts is followed before the best is chosen.
 TRIAL_STEPS, TRIAL_TOL = 100, 1e-6
@@ -56,15 +54,16 @@ class SNFState(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SNFProblem(Problem):
-    """Data, hyper-parameters, objective and starting points; subclasses are the solvers.
+class SNFProblem(SolvedProblem):
+    """Data, hyper-parameters, objective and starting points.
 
     X (n, M): preprocessed data; missing cells hold column means.
     missing: flat indices of the missing cells.
     rows (N,): labelled rows.
     Y (N, T): their targets.
     weights (N,): of their squared residuals; None: 1.
-    lr_target: eta_Y of solver "sgd", which then sets `target_weight`; None: the other way round.
+    solver: takes the steps.
+    lr_target: eta_Y of solver "sgd"; None: follows from `target_weight`.
     """
 
     X: NDArray
@@ -82,11 +81,12 @@ class SNFProblem(Problem):
     init_scale: float
     n_init: int
     lr_reconstruction: float
+    solver: Solver
     lr_target: float | None = None
     on_all: Primal | Dual = field(init=False)
     on_labelled: Primal | Dual = field(init=False)
 
-    advice = "Try stronger regularisation."
+    general_advice = "Try stronger regularisation."
 
     def __post_init__(self) -> None:
         d = self.n_components
@@ -147,7 +147,11 @@ class SNFProblem(Problem):
 
     def start(self, seed: int) -> SNFState:
         """Return the first of the starting points."""
-        return self.at_point(lbfgs_start(self.starting_point(self.starts(seed)[0]), self.evaluate), seed, 0)
+        return self.solver.begin(self, self.at_latent(self.starts(seed)[0], seed))
+
+    def at_latent(self, latent: NDArray, seed: int) -> SNFState:
+        """Return the state at starting latent rows, not evaluated, with missing cells at their column means."""
+        return SNFState(latent, self.X.ravel()[self.missing], NO_FIT, NO_FIT, math.nan, 0.0, None, seed, 0)
 
     def starts(self, seed: int) -> list[NDArray]:
         """Return `n_init` starting latent rows: principal components, all but one of D + 1 in turn, then random."""
@@ -159,18 +163,14 @@ class SNFProblem(Problem):
         starts += [spread * rng.standard_normal(shape) for _ in range(self.n_init - len(starts))]
         return starts[: self.n_init]
 
-    def starting_point(self, latent: NDArray) -> NDArray:
-        """Return the flat point of starting latent rows, missing cells at their column means."""
-        return np.concatenate([latent.ravel(), self.X.ravel()[self.missing]])
-
     def best_start(self, seed: int) -> LBFGSState:
         """Return the start from which L-BFGS comes lowest."""
         lowest, best = math.inf, None
         for latent in self.starts(seed):
-            first = search = lbfgs_start(self.starting_point(latent), self.evaluate)
+            first = search = self.first_search(self.at_latent(latent, seed))
             for _ in range(TRIAL_STEPS):
                 checkpoint()
-                before, search = search.value, self.searched(search)
+                before, search = search.value, LBFGS.searched(search, self.evaluate)
                 if before - search.value <= TRIAL_TOL * before:
                     break
             if best is None or search.value < lowest:
@@ -194,27 +194,30 @@ class SNFProblem(Problem):
             raise ValueError(f"start reconstructs {len(state.predictors.bias)} columns, X has {self.X.shape[1]}")
         if state.filling.shape != self.missing.shape:
             raise ValueError(f"start has {len(state.filling)} missing cells, X has {len(self.missing)}")
-        search = state.search
-        if search is None:
-            search = lbfgs_start(np.concatenate([state.latent.ravel(), state.filling]), self.evaluate)
-        return self.at_point(lbfgs_adopt(search, self.evaluate), state.seed, state.iteration)
+        return self.solver.begin(self, state)
 
-    # --- parts of a step ----------------------------------------------------------------------------------------------
+    def step(self, state: SNFState) -> SNFState:
+        """Return the state one step later; the first step begins at the best of several starts."""
+        if self.n_init > 1 and state.iteration == 0:
+            state = self.at_point(state, self.best_start(state.seed), self.evaluate)
+        return super().step(state)
 
-    def searched(self, search: LBFGSState) -> LBFGSState:
-        """Return the search one step further."""
-        return lbfgs_step(search, self.evaluate, memory=MEMORY, reach=FIRST_MOVE * search.point.size)
+    # --- what `QuasiNewton` asks for ----------------------------------------------------------------------------------
 
-    def chooses(self, state: SNFState) -> bool:
-        """Whether the coming step starts from the best of several starts."""
-        return self.n_init > 1 and state.iteration == 0
+    def first_search(self, state: SNFState) -> LBFGSState:
+        """Return a search at the latent rows and missing cells of a state."""
+        return lbfgs_start(np.concatenate([state.latent.ravel(), state.filling]), self.evaluate)
 
-    def at_point(self, search: LBFGSState, seed: int, iteration: int) -> SNFState:
-        """Return the state that belongs to a point of the search."""
+    def objective(self, state: SNFState) -> Evaluate:
+        """Return F of the flat point."""
+        return self.evaluate
+
+    def at_point(self, state: SNFState, search: LBFGSState, objective: Evaluate | None) -> SNFState:
+        """Return `state` at the point of a search."""
         latent, filling = self.split(search.point)
         norm = float(np.linalg.norm(search.gradient))
         predictors, target = search.payload
-        return SNFState(latent, filling, predictors, target, norm, search.step, search, seed, iteration)
+        return SNFState(latent, filling, predictors, target, norm, search.step, search, state.seed, state.iteration)
 
 
 # Stands where a regression could not be solved: the objective is not a number.

@@ -1,4 +1,4 @@
-"""SNF's solvers: L-BFGS on the whole point, and the paper's own loop (algorithm 1).
+"""SNF's solvers: L-BFGS on the whole point, and the paper's descent over pairs of rows (algorithm 1).
 
 The loop takes one dual solve per predictor, then gradient steps over pairs of rows.  Its errata, and what it
 minimises: the factor 1 / (2 lambda) of eq. 6 is never undone, the target's pass runs once per predictor with a rate of
@@ -24,105 +24,86 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
-from supdr.functions.kernels import poly_slope, rbf_value
-from supdr.methods.snf.problem import NO_FIT, SNFProblem, SNFState
+from supdr.engine.solver import Solver
+from supdr.functions.kernels import Kernel, poly_slope, rbf_value
+from supdr.methods.snf.problem import LBFGS, NO_FIT, SNFProblem, SNFState
 from supdr.solvers.kernel_ridge import Dual, blocks
 
 # Latent coordinates beyond this mean that the loop diverges.
 LARGEST_COORDINATE = 1e3
 
 
-class QuasiNewton(SNFProblem):
-    """solver="lbfgs": latent rows and missing cells at once, the regressions eliminated."""
-
-    def step(self, state: SNFState) -> SNFState:
-        """One accepted L-BFGS step, or the same point if none was found."""
-        search = self.best_start(state.seed) if self.chooses(state) else state.search
-        assert search is not None
-        return self.at_point(self.searched(search), state.seed, state.iteration + 1)
-
-
-class PaperLoop(SNFProblem):
+class PairDescent(Solver):
     """solver="sgd": one step is one epoch, a pass over all predictors."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.lr_target is not None:
-            weight = self.lr_target * self.X.shape[1] * self.reg_v / (self.lr_reconstruction * self.reg_w)
-            object.__setattr__(self, "target_weight", weight)
+    def begin(self, problem: SNFProblem, state: SNFState) -> SNFState:
+        """Return `state` with its regressions, without a search."""
+        begun = problem.at_point(state, problem.first_search(state), None)
+        return begun._replace(search=None, step_size=state.step_size if state.search is None else 0.0)
 
-    @property
-    def advice(self) -> str:  # type: ignore[override]
-        """What to do when the loop diverges."""
-        rate = 0.1 * self.lr_reconstruction
-        target = "" if self.lr_target is None else f" and lr_target (say, to {0.1 * self.lr_target:g})"
+    def advice(self, problem: SNFProblem) -> str:
+        """Return what to do when the loop diverges."""
+        rate = 0.1 * problem.lr_reconstruction
+        target = "" if problem.lr_target is None else f" and lr_target (say, to {0.1 * problem.lr_target:g})"
         return (
             f"Reduce lr_reconstruction (say, to {rate:g}: its ratio to reg_v is the step){target} or raise reg_v or "
             "reg_z."
         )
 
-    def step(self, state: SNFState) -> SNFState:
+    def step(self, problem: SNFProblem, state: SNFState) -> SNFState:
         """One epoch."""
         latent, filling = state.latent.copy(), state.filling
-        if self.chooses(state):
-            latent, filling = (part.copy() for part in self.split(self.best_start(state.seed).point))
         try:
-            finished = self._epoch(latent, self.filled(filling))
+            finished = _epoch(problem, latent, problem.filled(filling))
         except LinAlgError:
             finished = False
         if not finished:
-            return state._replace(predictors=NO_FIT, target=NO_FIT, iteration=state.iteration + 1)
+            return state._replace(predictors=NO_FIT, target=NO_FIT)
         if len(filling):
-            _, residual = self.on_all.solve(latent, self.filled(filling))
-            filling = filling - residual.ravel()[self.missing]  # majorise-minimise: the reconstruction
-        value, gradient, (predictors, target) = self.evaluate(np.concatenate([latent.ravel(), filling]))
+            _, residual = problem.on_all.solve(latent, problem.filled(filling))
+            filling = filling - residual.ravel()[problem.missing]  # majorise-minimise: the reconstruction
+        value, gradient, (predictors, target) = problem.evaluate(np.concatenate([latent.ravel(), filling]))
         norm = float(np.linalg.norm(gradient)) if np.isfinite(value) else np.nan
-        rate = self.lr_reconstruction
-        return SNFState(latent, filling, predictors, target, norm, rate, None, state.seed, state.iteration + 1)
+        rate = problem.lr_reconstruction
+        return SNFState(latent, filling, predictors, target, norm, rate, None, state.seed, state.iteration)
 
-    def adopt(self, state: SNFState) -> SNFState:
-        """Return `state` measured by this problem's objective."""
-        adopted = super().adopt(state)
-        return adopted._replace(search=None, step_size=state.step_size if state.search is None else 0.0)
 
-    def start(self, seed: int) -> SNFState:
-        """Return the first of the starting points."""
-        return super().start(seed)._replace(search=None)
+def rates(problem: SNFProblem) -> tuple[float, NDArray]:
+    """Return the rate of the target's pass and the decay of every row."""
+    (n_rows, columns), targets = problem.X.shape, problem.Y.size
+    rate = problem.lr_target
+    if rate is None:
+        rate = problem.target_weight * problem.lr_reconstruction * problem.reg_w / (columns * problem.reg_v)
+    visits = np.full(n_rows, float(n_rows))
+    visits[problem.rows] += targets * rate / problem.lr_reconstruction
+    return rate, problem.reg_z / (problem.reg_v * columns * visits)
 
-    def rates(self) -> tuple[float, NDArray]:
-        """Return the rate of the target's pass and the decay of every row."""
-        (n_rows, columns), targets = self.X.shape, self.Y.size
-        rate = self.lr_target
-        if rate is None:
-            rate = self.target_weight * self.lr_reconstruction * self.reg_w / (columns * self.reg_v)
-        visits = np.full(n_rows, float(n_rows))
-        visits[self.rows] += targets * rate / self.lr_reconstruction
-        return rate, self.reg_z / (self.reg_v * columns * visits)
 
-    def _epoch(self, latent: NDArray, X: NDArray) -> bool:
-        """Write one epoch into `latent`; False if it leaves all bounds."""
-        everybody, (target_rate, decay) = np.arange(len(X)), self.rates()
-        on_all, on_labelled = Dual(self.kernel, self.reg_v), Dual(self.kernel, self.reg_w, self.weights)
-        for j in range(X.shape[1]):
-            fit, _ = on_all.solve(latent, X[:, j : j + 1])
-            self._pass(latent, everybody, fit.coef[:, 0], self.lr_reconstruction, decay)
-            if target_rate > 0.0:
-                fit, _ = on_labelled.solve(latent[self.rows], self.Y)
-                for weights in fit.coef.T:
-                    self._pass(latent, self.rows, weights, target_rate, decay)
-            if not np.abs(latent).max() <= LARGEST_COORDINATE:  # also catches nan
-                return False
-        return True
+def _epoch(problem: SNFProblem, latent: NDArray, X: NDArray) -> bool:
+    """Write one epoch into `latent`; False if it leaves all bounds."""
+    all_rows, (target_rate, decay) = np.arange(len(X)), rates(problem)
+    on_all, on_labelled = Dual(problem.kernel, problem.reg_v), Dual(problem.kernel, problem.reg_w, problem.weights)
+    for j in range(X.shape[1]):
+        fit, _ = on_all.solve(latent, X[:, j : j + 1])
+        _pass(problem.kernel, latent, all_rows, fit.coef[:, 0], problem.lr_reconstruction, decay)
+        if target_rate > 0.0:
+            fit, _ = on_labelled.solve(latent[problem.rows], problem.Y)
+            for weights in fit.coef.T:
+                _pass(problem.kernel, latent, problem.rows, weights, target_rate, decay)
+        if not np.abs(latent).max() <= LARGEST_COORDINATE:  # also catches nan
+            return False
+    return True
 
-    def _pass(self, latent: NDArray, rows: NDArray, weights: NDArray, rate: float, decay: NDArray) -> None:
-        """Write one pass over all pairs of `rows` into `latent`."""
-        weights, kernel = np.ascontiguousarray(weights), self.kernel
-        for block in blocks(len(rows), 20.0 * latent.shape[1] * len(rows)):
-            if kernel.name == "rbf":
-                _rbf_pairs(latent, rows, block.start, block.stop, weights, float(kernel.gamma), rate, decay)
-            else:
-                exponent, constant = kernel.exponent, kernel.constant
-                _poly_pairs(latent, rows, block.start, block.stop, weights, exponent, constant, rate, decay)
+
+def _pass(kernel: Kernel, latent: NDArray, rows: NDArray, weights: NDArray, rate: float, decay: NDArray) -> None:
+    """Write one pass over all pairs of `rows` into `latent`."""
+    weights = np.ascontiguousarray(weights)
+    for block in blocks(len(rows), 20.0 * latent.shape[1] * len(rows)):
+        if kernel.name == "rbf":
+            _rbf_pairs(latent, rows, block.start, block.stop, weights, float(kernel.gamma), rate, decay)
+        else:
+            exponent, constant = kernel.exponent, kernel.constant
+            _poly_pairs(latent, rows, block.start, block.stop, weights, exponent, constant, rate, decay)
 
 
 @njit(cache=True, nogil=True)
@@ -176,4 +157,4 @@ def _rbf_pairs(latent, rows, start, stop, weights, gamma, rate, decay):  # noqa:
                 latent[l, k] = other + c * (z - other) - rate * decay[l] * other
 
 
-SOLVERS: dict[str, type[SNFProblem]] = {"lbfgs": QuasiNewton, "sgd": PaperLoop}
+SOLVERS: dict[str, Solver] = {"lbfgs": LBFGS, "sgd": PairDescent()}

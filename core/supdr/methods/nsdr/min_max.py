@@ -1,4 +1,4 @@
-"""The paper's own loop for NSDR (Algorithms 2 and 3), with its errata corrected.
+"""The min-max alternation of NSDR's paper (Algorithms 2 and 3), with its errata corrected.
 
 c = alpha * Y are the signed multipliers of one head, E_i = f_i - Y_i the error of row i, f the decision with its bias.
 """
@@ -6,7 +6,6 @@ c = alpha * Y are the signed multipliers of one head, E_i = f_i - Y_i the error 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -14,8 +13,9 @@ from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import generator
+from supdr.engine.solver import Solver
 from supdr.functions.kernels import Kernel, poly_slope, rbf_value
-from supdr.methods.nsdr.problem import Factors, NSDRProblem, NSDRState
+from supdr.methods.nsdr.problem import NSDRProblem, NSDRState
 from supdr.solvers.kernel_heads import Heads
 from supdr.solvers.reconstruction import reconstruction_epoch, sgd_cells, sgd_shrinkage
 
@@ -32,8 +32,7 @@ SMALLEST_CURVATURE = 1e-12
 SMALLEST_MOVE = 1e-12
 
 
-@dataclass(frozen=True)
-class PaperLoop(NSDRProblem):
+class MinMaxAlternation(Solver):
     """solver="sgd": one epoch over cells, one over pairs of rows, one sweep over multipliers.
 
     A min-max alternation: the multipliers ascend what the rows descend, so the objective need not fall (the paper's
@@ -41,73 +40,73 @@ class PaperLoop(NSDRProblem):
     the primal value of the decision as it stands, an upper bound, and "dual" a lower bound.
     """
 
-    lr_reconstruction: float = 1e-3
-    lr_classification: float = 1e-4
+    def advice(self, problem: NSDRProblem) -> str:
+        """Return what to do when the run diverges."""
+        return "Try smaller learning rates (lr_reconstruction, lr_classification) or the solver 'bcd'."
 
-    advice = "Try smaller learning rates (lr_reconstruction, lr_classification) or the solver 'bcd'."
+    def begin(self, problem: NSDRProblem, state: NSDRState) -> NSDRState:
+        """Return `state` with the bounds of its multipliers as they are."""
+        alpha, bias = state.heads.alpha, state.heads.bias
+        scores = problem.kernel.matrix(state.latent[problem.rows]) @ (alpha * problem.signs)
+        heads = _bounds(problem, alpha, bias, scores, 0)
+        return state._replace(heads=heads, step_size=problem.lr_classification)
 
-    def prepared(self, factors: Factors, alpha: NDArray, bias: NDArray, seed: int, iteration: int) -> NSDRState:
-        """Return a state at `factors` (Z, V, bv) with the multipliers as given."""
-        latent = factors[0]
-        scores = self.kernel.matrix(latent[self.rows]) @ (alpha * self.signs)
-        heads = self._bounds(alpha, bias, scores, 0)
-        empty = np.empty((0, latent.shape[1]))
-        return self.state(factors, heads, empty, seed, iteration)._replace(step_size=self.lr_classification)
-
-    def step(self, state: NSDRState) -> NSDRState:
+    def step(self, problem: NSDRProblem, state: NSDRState) -> NSDRState:
         """One epoch.  O(N m d + s^2 (d + K) + n^2 d) plus the sweeps; s support rows."""
         rng = generator(state.seed, state.iteration + 1)
         latent, loadings = state.latent.copy(), state.components.T.copy()
         intercept_x = state.intercept_x.copy()
-        self._reconstruction_epoch(latent, loadings, intercept_x, rng)
-        duals = state.heads.alpha * self.signs
+        _reconstruction_epoch(problem, latent, loadings, intercept_x, rng)
+        duals = state.heads.alpha * problem.signs
         support = np.flatnonzero(duals.any(axis=1))
-        rate = self.lr_classification * (1.0 - self.beta)
-        pair_epoch(latent, self.rows[support], duals[support], self.kernel, rate, rng)
+        rate = problem.lr_classification * (1.0 - problem.beta)
+        pair_epoch(latent, problem.rows[support], duals[support], problem.kernel, rate, rng)
         return state._replace(
             latent=latent,
             components=np.ascontiguousarray(loadings.T),
             intercept_x=intercept_x,
-            heads=self._swept(latent[self.rows], state.heads, rng),
-            step_size=self.lr_classification,
-            iteration=state.iteration + 1,
+            heads=_swept(problem, latent[problem.rows], state.heads, rng),
+            step_size=problem.lr_classification,
         )
 
-    def may_converge(self, previous: NSDRState, state: NSDRState) -> bool:
+    def may_converge(self, problem: NSDRProblem, previous: NSDRState, state: NSDRState) -> bool:
         """Whether the multipliers are at rest too."""
-        return state.heads.gap <= self.precision * (1.0 + state.heads.primal)
+        return state.heads.gap <= problem.precision * (1.0 + state.heads.primal)
 
-    def _reconstruction_epoch(
-        self, latent: NDArray, loadings: NDArray, intercept_x: NDArray, rng: np.random.Generator
-    ) -> None:
-        """Write one epoch over the observed cells into latent (N, D), loadings (m, d), intercept_x (m,)."""
-        shape = self.X.shape
-        shrink_u = sgd_shrinkage(self.reg_u, shape, self.observed, axis=1)
-        shrink_v = sgd_shrinkage(self.reg_v, shape, self.observed, axis=0)
-        order = rng.permutation(sgd_cells(shape, self.observed))
-        step = max(1, SLICE // (8 * self.n_components))
-        for start in range(0, len(order), step):
-            cells = order[start : start + step]
-            reconstruction_epoch(
-                self.X, latent, loadings, intercept_x, cells, self.lr_reconstruction, self.beta, shrink_u, shrink_v
-            )
-            checkpoint()
 
-    def _swept(self, labelled: NDArray, heads: Heads, rng: np.random.Generator) -> Heads:
-        """Return the heads after one sweep over each one's multipliers, at labelled latent rows (n, D)."""
-        K = self.kernel.matrix(labelled)
-        alpha, bias, scores = np.empty_like(heads.alpha), heads.bias.copy(), np.empty_like(heads.alpha)
-        for k in range(len(bias)):
-            y, old = np.ascontiguousarray(self.signs[:, k]), np.ascontiguousarray(heads.alpha[:, k])
-            alpha[:, k], bias[k], scores[:, k] = multiplier_sweep(K, y, self.costs, old, bias[k], rng)
-        return self._bounds(alpha, bias, scores, int(np.count_nonzero(alpha != heads.alpha)))
+def _reconstruction_epoch(
+    problem: NSDRProblem, latent: NDArray, loadings: NDArray, intercept_x: NDArray, rng: np.random.Generator
+) -> None:
+    """Write one epoch over the observed cells into latent (N, D), loadings (m, d), intercept_x (m,)."""
+    shape = problem.X.shape
+    shrink_u = sgd_shrinkage(problem.reg_u, shape, problem.observed, axis=1)
+    shrink_v = sgd_shrinkage(problem.reg_v, shape, problem.observed, axis=0)
+    order = rng.permutation(sgd_cells(shape, problem.observed))
+    step = max(1, SLICE // (8 * problem.n_components))
+    for start in range(0, len(order), step):
+        cells = order[start : start + step]
+        reconstruction_epoch(
+            problem.X, latent, loadings, intercept_x, cells, problem.lr_reconstruction, problem.beta, shrink_u, shrink_v
+        )
+        checkpoint()
 
-    def _bounds(self, alpha: NDArray, bias: NDArray, scores: NDArray, moved: int) -> Heads:
-        """Return heads with the primal and dual value of multipliers whose scores (n, K) exclude the bias."""
-        quadratic = 0.5 * float(np.vdot(alpha * self.signs, scores))
-        slack = np.maximum(0.0, 1.0 - self.signs * (scores + bias))
-        primal = quadratic + float(self.costs @ slack.sum(axis=1))
-        return Heads(alpha, bias, primal, float(alpha.sum()) - quadratic, moved, False, False)
+
+def _swept(problem: NSDRProblem, labelled: NDArray, heads: Heads, rng: np.random.Generator) -> Heads:
+    """Return the heads after one sweep over each one's multipliers, at labelled latent rows (n, D)."""
+    K = problem.kernel.matrix(labelled)
+    alpha, bias, scores = np.empty_like(heads.alpha), heads.bias.copy(), np.empty_like(heads.alpha)
+    for k in range(len(bias)):
+        y, old = np.ascontiguousarray(problem.signs[:, k]), np.ascontiguousarray(heads.alpha[:, k])
+        alpha[:, k], bias[k], scores[:, k] = multiplier_sweep(K, y, problem.costs, old, bias[k], rng)
+    return _bounds(problem, alpha, bias, scores, int(np.count_nonzero(alpha != heads.alpha)))
+
+
+def _bounds(problem: NSDRProblem, alpha: NDArray, bias: NDArray, scores: NDArray, moved: int) -> Heads:
+    """Return heads with the primal and dual value of multipliers whose scores (n, K) exclude the bias."""
+    quadratic = 0.5 * float(np.vdot(alpha * problem.signs, scores))
+    slack = np.maximum(0.0, 1.0 - problem.signs * (scores + bias))
+    primal = quadratic + float(problem.costs @ slack.sum(axis=1))
+    return Heads(alpha, bias, primal, float(alpha.sum()) - quadratic, moved, False, False)
 
 
 def pair_epoch(

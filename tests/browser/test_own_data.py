@@ -1,0 +1,51 @@
+"""Data of one's own are a drop away, and their columns name the axes."""
+
+import numpy as np
+from playwright.sync_api import expect
+
+from tests.browser.app import SHOWN
+from tests.browser.axe import NAMELESS, findings
+
+TABLE = "\n".join(
+    ["species,bill,wing,mass"]
+    + [
+        f"{('auk', 'gull')[k % 2]},{b:.2f},{w:.2f},{m:.2f}"
+        for k, (b, w, m) in enumerate(np.random.default_rng(0).normal(size=(80, 3)) + np.arange(80)[:, None] % 2 * 4)
+    ]
+)
+
+DRAG = """([kind, text]) => {
+  window.dragged ??= new DataTransfer()
+  if (text) dragged.items.add(new File([text], "birds.csv", {type: "text/csv"}))
+  const options = {dataTransfer: dragged, bubbles: true, composed: true, cancelable: true}
+  document.body.dispatchEvent(new DragEvent(kind, options))
+}"""
+
+
+def test_a_file_is_dropped_anywhere_looked_at_and_used(app):
+    app.evaluate(DRAG, ["dragover", TABLE])
+    expect(app.page.get_by_text("Drop a table to open it")).to_be_visible()
+    app.evaluate(DRAG, ["drop", ""])
+    expect(app.page.get_by_text("Drop a table to open it")).to_be_hidden()
+    app.until_seen("80 rows, 4 columns")
+    app.settle()
+    assert not findings(app.page, "[role=dialog]")
+    assert not app.evaluate(NAMELESS)
+    wide = app.page.get_by_role("region", name="Columns of the table").bounding_box()["width"]
+    assert wide > 700
+    app.press("Use this file").settle()
+    expect(app.page.get_by_role("dialog")).to_have_count(0)
+    assert app.sees("In use: birds.csv.")
+    app.press("Run").settle()
+    words = " ".join(app.evaluate(SHOWN, "latent")["words"] + app.evaluate(SHOWN, "input")["words"])
+    assert any(f"{name} +0." in words or f"{name} −0." in words for name in ("bill", "wing", "mass"))
+
+
+def test_samples_and_the_dialog_work_by_the_keyboard(app):
+    app.button("Open a file …").press("Enter")
+    app.until_seen("Or try one of these")
+    app.button("Wine: missing cells").press("Enter")
+    app.until_seen("178 rows, 14 columns")
+    app.settle()
+    app.close_dialog()
+    assert app.stands == ("ready", 0)

@@ -1,0 +1,74 @@
+"""Presenting: examples one after another by keys, short links, and the class link by one press."""
+
+from unittest import mock
+
+import pytest
+
+from supdr_viz.pages.cards import Cards
+from supdr_viz.pages.explorer.presenter import SHOWN
+from supdr_viz.presets.catalogue import PRESETS
+from supdr_viz.views.stage.socket import StageSocket
+from tests.viz.visitor import Visitor
+
+
+def presented(visitor):
+    return next(iter(visitor.page.select(Cards))).presented
+
+
+def test_keys_lead_through_the_list_and_escape_leaves():
+    with Visitor() as visitor:
+        visitor.press("Present")
+        assert visitor.query == f"example={SHOWN[0]}&present=1"
+        assert presented(visitor)["place"] == f"1 / {len(SHOWN)}"
+        visitor.key("ArrowRight").settle()
+        assert visitor.query == f"example={SHOWN[1]}&present=1"
+        assert visitor.stands == ("ready", 0)  # the key is no step of the run
+        visitor.key("ArrowLeft").key("ArrowLeft").settle()
+        assert visitor.query == f"example={SHOWN[-1]}&present=1"  # it goes round
+        title = presented(visitor)["title"]
+        visitor.key("Escape").settle()
+        assert presented(visitor) == {}
+        assert visitor.sees(PRESETS[SHOWN[-1]].note.split(".")[0])
+        assert title
+        assert "present" not in visitor.query
+        visitor.key("ArrowRight").settle()
+        assert visitor.iteration == 1  # and now it is
+
+
+def test_space_runs_what_is_presented():
+    with Visitor("?example=three-spirals&present=1") as visitor:
+        assert presented(visitor)["title"]
+        visitor.key(" ").settle()
+        assert visitor.iteration > 1
+
+
+@pytest.mark.parametrize("name", SHOWN[:3])
+def test_a_short_link_opens_the_example_that_it_names(name):
+    with Visitor(f"?example={name}") as visitor:
+        visitor.press("Share")
+        fields = [visitor.widget("Link").value, visitor.widget("Short link to this example").value]
+    with Visitor("?" + fields[0].partition("?")[2]) as visitor:
+        assert visitor.sees(PRESETS[name].note.split(".")[0])
+    assert fields[1].endswith(f"?example={name}")
+
+
+def test_settings_of_ones_own_have_no_short_link():
+    with Visitor("?data=moons&method=LDA&seed=3") as visitor:
+        visitor.press("Share")
+        shown = visitor.page.select(lambda each: getattr(each, "label", "") == "Short link to this example")
+        assert not any(each.visible for each in shown)
+
+
+def test_an_unknown_example_is_said():
+    with Visitor("?example=nothing") as visitor:
+        assert visitor.sees("no example 'nothing'")
+        assert visitor.iteration == 0
+
+
+def test_the_class_link_is_one_press_away():
+    with mock.patch.object(StageSocket, "offered", True), Visitor("?present=1") as visitor:
+        visitor.press("Class link")
+        visitor.do(lambda: visitor._say({"kind": "copied", "done": True}))
+        assert "follow?ticket=" in visitor.notices
+        visitor.press("Share")
+        assert "follow?ticket=" in visitor.widget("Class link", visible=True).value
