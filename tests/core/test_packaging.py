@@ -318,7 +318,7 @@ def imported_packages(*folders):
 def test_every_imported_package_is_declared(folders, extras):
     declared = {canonicalize_name(requirement.name) for requirement in declared_requirements(extras)}
     declared |= {brought for brought, by in BROUGHT.items() if by in declared}
-    own = {"supdr", "supdr_viz", "tests", *(path.stem for path in (ROOT / "benchmarks").glob("*.py"))}
+    own = {"scripts", "supdr", "supdr_viz", "tests", *(path.stem for path in (ROOT / "benchmarks").glob("*.py"))}
     providers = importlib.metadata.packages_distributions()
     for name in set(imported_packages(*folders)) - own - sys.stdlib_module_names:
         assert declared & {
