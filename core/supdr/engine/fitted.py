@@ -17,6 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from supdr.engine.checks import check_sizes
+from supdr.engine.documentation_link import link_parameters, link_template
 from supdr.engine.preprocessing import FAR, Preprocessing
 from supdr.engine.probabilities import class_probabilities, crossfitted_scores, fit_temperature
 from supdr.engine.tables import naming_columns, with_nan
@@ -64,6 +65,10 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     missing_label: Any
     snapshot_: Any
+
+    _doc_link_module = "supdr"
+    _doc_link_template = property(link_template)
+    _doc_link_url_param_generator = link_parameters
 
     _preprocessing: Preprocessing
     _state: Any

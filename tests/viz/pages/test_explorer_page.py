@@ -315,7 +315,7 @@ SHEET = (
 def test_the_sheet_unrolls_and_beats_the_constant():
     with Visitor("?data=iris&method=LSDR") as visitor:
         visitor.choose("Example", "A sheet unrolls, SNF").settle()
-        assert visitor.sees("A folded horseshoe opens")
+        assert visitor.sees("folded horseshoe opens")
         assert "view.colour=truth" in visitor.query
         assert visitor.iteration == 0
         before = visitor.number("unlabelled MSE")
