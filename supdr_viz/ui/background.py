@@ -47,7 +47,7 @@ class Turns:
                 self._changed.notify()
 
 
-_TURNS = Turns(lambda: most("tasks"))
+TURNS = Turns(lambda: most("tasks"))
 
 # Of work that may take minutes one at a time on the server, apart from the others: files must not wait for it.
 LONG_WORK = Turns(lambda: 1)
@@ -103,7 +103,7 @@ class Job:
             shown() if self._call is None else self._call(shown)
 
 
-def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any], turns: Turns = _TURNS) -> None:
+def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any], turns: Turns = TURNS) -> None:
     """Run ``work()`` in a thread, once it is its turn, and then ``done(outcome)`` in the page.
 
     Without a page, as in tests, both run at once.

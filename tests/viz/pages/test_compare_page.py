@@ -25,7 +25,7 @@ def test_an_example_fills_the_page_starts_afresh_and_is_left_by_the_first_change
     with compared("") as visitor:
         visitor.choose("Example", "MAC, Fig. 6: λ = 0.1").settle()
         assert visitor.sees("Two steps")
-        assert visitor.sees("three ways down")
+        assert visitor.sees("one random start")
         visitor.press("Step").settle()
         assert visitor.sees("lower bound")
         assert set(iterations(visitor)) == {1}
@@ -57,7 +57,7 @@ def test_the_clock_may_count_time():
 
 def test_what_does_not_fit_says_so_in_its_column_only():
     with compared("?data=diabetes&method=SNF&b=NSDR&c=ElasticNet") as visitor:
-        assert visitor.sees("NSDR predicts classes")
+        assert visitor.sees("NSDR needs classes")
         assert visitor.sees("cannot run")
         visitor.press("Step").settle()
         assert iterations(visitor)[0] == 1
