@@ -31,7 +31,7 @@ def opened(visitor):
 
 def say(visitor, **message):
     hub = next(iter(visitor.page.select(Hub)))
-    visitor.do(lambda: visitor.say(message, hub))
+    visitor.do(lambda: visitor.send(message, hub))
     return visitor.settle()
 
 
