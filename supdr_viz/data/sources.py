@@ -79,6 +79,14 @@ _BLOBS_FORM = with_defaults(
         _NOISE_FEATURES,
     ),
 )
+_NOISE_FORM = with_defaults(
+    datasets.make_noise,
+    (
+        count("n_classes", "Classes", 2, 8, "They have nothing to do with the columns.", symbol="K", main=True),
+        count("n_samples", "Points", 10, 4000, "Rows, shared out evenly.", step=10, main=True),
+        count("n_features", "Columns", 2, 1000, "All of noise.", symbol="D", main=True),
+    ),
+)
 _ZIGZAG_FORM = with_defaults(
     datasets.make_zigzag, (count("n_samples", "Points", 10, 4000, "Rows.", step=10, main=True),)
 )
@@ -264,6 +272,7 @@ SOURCES: dict[str, Source] = {
         _plane("xor", "Four squares (XOR)"),
         _plane("linear", "Two bands"),
         Source("blobs", "Gaussian clouds", GENERATORS, _BLOBS_FORM, "make_blobs", seeded=True, planar=True),
+        Source("noise", "Pure noise", GENERATORS, _NOISE_FORM, "make_noise", seeded=True),
         Source("zigzag", "Zigzag", GENERATORS, _ZIGZAG_FORM, "make_zigzag", seeded=True, planar=True),
         Source("gauss4", "Four Gaussians", GENERATORS, _GAUSS4_FORM, "make_gauss4", seeded=True, planar=True),
         Source(

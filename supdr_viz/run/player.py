@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from supdr.baselines.one_shot import OneShot
 from supdr.engine.iterate import Snapshot
 from supdr_viz.data.split import Split
+from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.pictures.types import Curves, Frame, Scene, Surface
 from supdr_viz.run.few_labels import FewLabelStudies
 from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder, fitted_at
@@ -256,6 +257,12 @@ class Player:
     def shown(self) -> Snapshot | None:
         """The snapshot on display."""
         return self._reel.shown
+
+    @property
+    def latent_plane(self) -> LatentPlane | None:
+        """The plane of the latent space on display; None before the first frame."""
+        painter = self._reel.painter
+        return None if painter is None else painter.builder.plane
 
     @property
     def seconds(self) -> float:

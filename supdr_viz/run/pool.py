@@ -112,6 +112,13 @@ class Pool:
             return job in self._busy
 
     @property
+    def idle(self) -> bool:
+        """Whether no job is due and no thread is at work."""
+        with self._changed:
+            waits = [self._wait_of(job, self.clock()) for job in list(self._used)] if not self._busy else [0.0]
+        return all(wait is None or wait > 0 for wait in waits)
+
+    @property
     def n_jobs(self) -> int:
         """Number of jobs that take part."""
         return len(self._used)

@@ -25,10 +25,11 @@ LOG = logging.getLogger(__name__)
 _AT_WORK: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
-class _Turns:
-    """Lets as many work at the same time as the server's quota says."""
+class Turns:
+    """Lets no more than ``at_most()`` work at the same time."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_most: Callable[[], int]) -> None:
+        self._at_most = at_most
         self._changed = threading.Condition()
         self._running = 0
 
@@ -36,7 +37,7 @@ class _Turns:
     def turn(self) -> Iterator[None]:
         """Wait for a turn, and give it back."""
         with self._changed:
-            self._changed.wait_for(lambda: self._running < most("tasks"))
+            self._changed.wait_for(lambda: self._running < self._at_most())
             self._running += 1
         try:
             yield
@@ -46,7 +47,10 @@ class _Turns:
                 self._changed.notify()
 
 
-TURNS = _Turns()
+TURNS = Turns(lambda: most("tasks"))
+
+# Of work that may take minutes one at a time on the server, apart from the others: files must not wait for it.
+LONG_WORK = Turns(lambda: 1)
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,11 @@ class Job:
         """End the work between this part and the next."""
         self._cancelled.set()
 
+    @property
+    def cancelled(self) -> bool:
+        """Whether the work is not needed any more."""
+        return self._cancelled.is_set()
+
     def __call__(self, done: int, total: int) -> None:
         """Tell the page how far the work has come.
 
@@ -94,12 +103,12 @@ class Job:
             shown() if self._call is None else self._call(shown)
 
 
-def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any]) -> None:
+def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any], turns: Turns = TURNS) -> None:
     """Run ``work()`` in a thread, once it is its turn, and then ``done(outcome)`` in the page.
 
     Without a page, as in tests, both run at once.
 
-    `work`: must not touch the page.
+    `work`: must not touch the page; `turns`: what it waits for.
     """
     document = pn.state.curdoc
     if document is None:
@@ -113,7 +122,7 @@ def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any]) -> No
         done(outcome)
 
     def _work() -> None:
-        with TURNS.turn():
+        with turns.turn():
             outcome = attempt(work)
         call(partial(_finish, outcome))
 

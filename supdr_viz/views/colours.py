@@ -21,6 +21,9 @@ ERROR_SHADES = tuple(Plasma256[56:236])
 # Colours of trust, from its low percentile to 1: what is wrong is bright, as in errors.
 TRUST_SHADES = ERROR_SHADES[::-1]
 
+# Spread of a row's places, as a share of the size of the map, that has the last of `ERROR_SHADES`.
+LARGE_SPREAD = 0.5
+
 # Rows with less trust, nearer to chance than to 1, are misplaced: they are larger and have a ring.
 MISPLACED = (1.0 + CHANCE) / 2
 
@@ -45,6 +48,9 @@ def misplaced_rows(quality: MapQuality | None, n_rows: int) -> NDArray:
 
 def scale(scene: Scene, colour_by: str, dark: bool, trust: NDArray | None = None) -> dict[str, Any]:
     """Return palette and ends of the mapper for `row_colours`; `trust` (n,): as far as it is known."""
+    if colour_by == "spread":
+        muted = palette(dark).muted
+        return {"palette": list(ERROR_SHADES), "low": 0.0, "high": LARGE_SPREAD, "nan_color": muted}
     colours, ends = palette(dark), scale_ends(scene, colour_by, trust)
     if ends is not None:
         shades = {"trust": TRUST_SHADES, "error": ERROR_SHADES}.get(colour_by, SHADES)

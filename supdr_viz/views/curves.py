@@ -62,6 +62,7 @@ class CurveView:
         self.extent: Extent = EMPTY_EXTENT
         self.styles: dict[str, Style] = {}
         self._shown: Curves | None = None
+        self._span = (0, 0)
         self._below: set[str] = set()
         self._forget()
 
@@ -102,7 +103,7 @@ class CurveView:
             return
         if not len(curves.iteration):
             return
-        self._shown = curves
+        self._shown, self._span = curves, span
         values = {name: v for name, v in curves.values.items() if np.isfinite(v).any()}
         styles = self.styles_of(list(values))
         if styles != self.styles:
@@ -115,6 +116,12 @@ class CurveView:
         with np.errstate(over="ignore"):
             points = np.column_stack([curves.iteration, *shown.values()])
         self.stage.grow("charts", self.name, points=points)
+
+    def fit_axes(self) -> None:
+        """Lay the axes around the curves on display again: what else they must show has changed."""
+        if self._shown is not None:
+            shown = {name: self._shown.values[name] for name in self.styles}
+            self._set_axes(self._span, self._shown.iteration, shown)
 
     def cursor(self, curves: Curves, iteration: int) -> int:
         """Return the iteration at which the line of the viewed one is drawn."""

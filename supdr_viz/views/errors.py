@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from supdr_viz.pictures.types import Curves, Frame, Scene
 from supdr_viz.views.curves import CurveView, Style
-from supdr_viz.views.figures import LegendEntry
+from supdr_viz.views.figures import LegendEntry, css
 from supdr_viz.views.stage.stage import Stage
 
 STYLES = {
@@ -24,6 +24,7 @@ STYLES = {
 # Errors that are said and not drawn.
 NOT_DRAWN = ("as new",)
 
+SHUFFLED = "shuffled labels"
 MEANING = "training rows where the labels drew them; the status line says how they would err as new rows"
 # Squared errors that span more than this are drawn on a logarithmic axis.
 MANY_FOLD = 30.0
@@ -36,6 +37,7 @@ class Errors(CurveView):
 
     def __init__(self, stage: Stage, name: str) -> None:
         self.is_regression = False
+        self.band: tuple[float, float] | None = None
         super().__init__(stage, name)
 
     def show_scene(self, scene: Scene) -> None:
@@ -43,6 +45,13 @@ class Errors(CurveView):
         self.is_regression = scene.task == "regression"
         self.unit = "mean squared error" if self.is_regression else "%"
         super().show_scene(scene)
+        self.show_band(None)
+
+    def show_band(self, band: tuple[float, float] | None) -> None:
+        """Draw the range of errors by shuffled labels, in the unit of the chart; None: no longer."""
+        self.band = band
+        self.put(band=None if band is None else list(band))
+        self.fit_axes()
 
     def curves_of(self, frame: Frame) -> Curves:
         """Return the frame's errors."""
@@ -71,6 +80,8 @@ class Errors(CurveView):
     def limits(self, curves: dict[str, NDArray]) -> tuple[float, float]:
         """Start per cents at zero, and show at least ten."""
         low, high = super().limits(curves)
+        if self.band is not None:
+            low, high = min(low, self.band[0]) if self.band[0] > 0 else low, max(high, self.band[1])
         return (low, high) if self.is_regression else (0.0, max(high, 10.0))
 
     @property
@@ -78,6 +89,8 @@ class Errors(CurveView):
         """Entries of the curves shown: train, test, then the rest."""
         order = ("train", "labelled", "unlabelled", "validation", "test")
         entries = [replace(each, help=MEANING) if each.name == "train" else each for each in super().legend]
+        if self.band is not None:
+            entries.append(LegendEntry(SHUFFLED, css("muted"), help="19 of 20 fits to shuffled labels err so"))
         return sorted(entries, key=lambda entry: order.index(entry.name) if entry.name in order else len(order))
 
     def cursor(self, curves: Curves, iteration: int) -> int:

@@ -14,7 +14,7 @@ from supdr_viz.pictures.row_colours import CHANCE, hidden_rows, largest_error, t
 from supdr_viz.pictures.scene import Extent
 from supdr_viz.pictures.types import Density, Frame, Scene, Sheet, Surface
 from supdr_viz.ui.theme import palette
-from supdr_viz.views.colours import ERROR_SHADES, SHADES, TRUST_SHADES, layer_colours
+from supdr_viz.views.colours import ERROR_SHADES, LARGE_SPREAD, SHADES, TRUST_SHADES, layer_colours
 from supdr_viz.views.figures import LegendEntry, css, joined
 from supdr_viz.views.marker_shapes import SHAPES
 from supdr_viz.views.points import MANY, RINGS, Points
@@ -140,6 +140,8 @@ def class_legend(scene: Scene, colour_by: str = "label", trust: NDArray | None =
             LegendEntry("lost neighbour", css("error")),
             LegendEntry("false neighbour", css("secondary"), "dotted"),
         ]
+    elif colour_by == "spread":
+        entries = [_scale_entry(f"spread 0 to {LARGE_SPREAD:g} of the map's size", ERROR_SHADES)]
     elif regression:
         entries = [_value_scale(scene, colour_by)]
     elif colour_by == "error":

@@ -83,6 +83,7 @@ class Points:
         self.frame: Frame | None = None
         self.surface: Surface | None = None
         self.truth: MapQuality | None = None
+        self.spread: NDArray | None = None
         self.drawn: NDArray = np.arange(0)
         self.pulled = False
         self.colour_by = "label"
@@ -197,6 +198,12 @@ class Points:
         self._mode = mode
         self._show()
 
+    def show_spread(self, spread: NDArray) -> None:
+        """Note how far the places of each row lie apart in other fits (n,), for `colour_by` "spread"."""
+        self.spread = spread
+        if self.colour_by == "spread":
+            self._show_colours()
+
     def show_colours(self, colour_by: str) -> None:
         """Choose what the colours of rows mean."""
         if colour_by != self.colour_by:
@@ -243,8 +250,13 @@ class Points:
 
     def _show_colours(self) -> None:
         if self.scene is not None:
-            colours = row_colours(self.scene, self.surface, self.colour_by, self.truth)
-            self.stage.put("rows", colour=self._of(colours))
+            self.stage.put("rows", colour=self._of(self._colours(self.scene)))
+
+    def _colours(self, scene: Scene) -> NDArray:
+        """Return what the colours of all rows stand for now, (n,): see `row_colours`."""
+        if self.colour_by == "spread":
+            return np.full(len(scene.code), np.nan) if self.spread is None else self.spread
+        return row_colours(scene, self.surface, self.colour_by, self.truth)
 
     def _link(self) -> None:
         """Tell which rows are to be joined to the one under the pointer, while that is known of what is on display."""

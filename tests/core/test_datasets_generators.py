@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from supdr.datasets import BUNDLED, GENERATORS, Dataset, load, make_blobs, make_noisy_plane, make_spirals
+from supdr.datasets import BUNDLED, GENERATORS, Dataset, load, make_blobs, make_noise, make_noisy_plane, make_spirals
 
 KINDS = ["linear", "disc", "xor", "moons"]
 MAKERS = [lambda kind=kind, **options: make_noisy_plane(kind, **options) for kind in KINDS] + [make_spirals, make_blobs]
@@ -48,6 +48,15 @@ def test_noise_moves_the_same_points(make):
     clean, low, high = (make(noise=noise, n_noise_features=0, random_state=0).X for noise in (0, 0.1, 0.2))
     np.testing.assert_allclose(high - clean, 2 * (low - clean), atol=1e-12)
     assert (low - clean).std() == pytest.approx(0.1, rel=0.1)
+
+
+def test_noise_knows_nothing_of_the_classes():
+    dataset, again = make_noise(3000, 5, random_state=0), make_noise(3000, 5, random_state=0)
+    np.testing.assert_array_equal(dataset.X, again.X)
+    assert (np.bincount(dataset.y.astype(int)) == 1000).all()
+    means = np.stack([dataset.X[dataset.y == code].mean(axis=0) for code in range(3)])
+    assert np.abs(means).max() < 4 / np.sqrt(1000)
+    assert dataset.X.std(axis=0) == pytest.approx(1.0, abs=0.05)
 
 
 def plane(kind, n=4000):
@@ -130,6 +139,9 @@ def test_blobs_have_the_spread_asked_for():
         (make_spirals, {"n_classes": 1}, "n_classes must be .* at least 2"),
         (make_spirals, {"n_per_class": 0}, "n_per_class must be"),
         (make_spirals, {"turns": 0}, "turns must be greater than 0"),
+        (make_noise, {"n_classes": 1}, "n_classes must be .* at least 2"),
+        (make_noise, {"n_samples": 2}, "n_samples must be .* at least 3"),
+        (make_noise, {"n_features": 0}, "n_features must be"),
         (make_blobs, {"n_samples": 2}, "n_samples must be .* at least 3"),
         (make_blobs, {"n_features": 0}, "n_features must be"),
         (make_blobs, {"noise": -0.1}, "noise must be"),

@@ -12,7 +12,7 @@ from supdr.datasets.bundled import (
 from supdr.datasets.catalogue import BUNDLED, GENERATORS, load
 from supdr.datasets.dataset import Dataset
 from supdr.datasets.files import EXTENSIONS, Preview, preview, read_file
-from supdr.datasets.generators import make_blobs, make_noisy_plane, make_spirals
+from supdr.datasets.generators import make_blobs, make_noise, make_noisy_plane, make_spirals
 from supdr.datasets.labels import encode_labels, guess_task, hide_labels
 from supdr.datasets.latent_models import load_digits_bits, make_latent_glm, make_wide_factors, make_wide_regression
 from supdr.datasets.limits import FileProblem, Limits
@@ -52,6 +52,7 @@ __all__ = [
     "make_gauss4",
     "make_latent_glm",
     "make_multiview_digits",
+    "make_noise",
     "make_noisy_plane",
     "make_spirals",
     "make_wide_factors",

@@ -23,6 +23,7 @@ GENERATORS: dict[str, Callable[..., Dataset]] = {
     "noisy_plane": generators.make_noisy_plane,
     "spirals": generators.make_spirals,
     "blobs": generators.make_blobs,
+    "noise": generators.make_noise,
     "latent_glm": latent_models.make_latent_glm,
     "wide_factors": latent_models.make_wide_factors,
     "wide_regression": latent_models.make_wide_regression,

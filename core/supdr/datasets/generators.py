@@ -220,6 +220,46 @@ def make_blobs(
     )
 
 
+def make_noise(n_samples: int = 200, n_features: int = 200, n_classes: int = 3, *, random_state: Any = None) -> Dataset:
+    """Rows from N(0, 1) in every column, with classes that have nothing to do with them.
+
+    No classifier errs on fewer than 1 - 1 / n_classes of new rows.
+
+    Parameters
+    ----------
+    n_samples : int ≥ n_classes
+        Rows, shared out evenly among the classes.
+    n_features : int ≥ 1
+        Columns.
+    n_classes : int ≥ 2
+        Number of classes.
+    random_state : int, Generator or None
+        The seed.
+
+    Returns
+    -------
+    Dataset
+        n_samples rows, n_features columns.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+    """
+    _at_least("n_classes", n_classes, 2)
+    _at_least("n_samples", n_samples, n_classes)
+    _at_least("n_features", n_features, 1)
+    rng = np.random.default_rng(random_state)
+    y = rng.permutation(np.arange(n_samples) % n_classes)
+    return Dataset(
+        rng.standard_normal((n_samples, n_features)),
+        y,
+        name="noise",
+        target_names=[f"class {k + 1}" for k in range(n_classes)],
+        description=f"Noise in {n_features} columns; the {n_classes} classes have nothing to do with it.",
+    )
+
+
 def _with_noise(shape: np.ndarray, noise: float, n_noise_features: int, rng: np.random.Generator) -> np.ndarray:
     """Add jitter to the (n, d) shape and append noise features: (n, d + n_noise_features)."""
     _at_least("n_noise_features", n_noise_features, 0)

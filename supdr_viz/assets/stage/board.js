@@ -9,6 +9,7 @@ import {decode, merge} from "./wire.js"
 
 const FADED = 0.12 // opacity of rows that are not selected, at most
 const {fills: FILLS, sizes: SIZES} = constants.rows
+const RESTS = 80 // milliseconds after which the pointer rests on a row
 const TEST = 1 // a row's kind
 
 // Runs on the same rows: one selection, one row under the pointer.
@@ -20,7 +21,10 @@ export class Group {
   hover(row) {
     if (row === this.hovered) return
     this.hovered = row
-    for (const board of this.boards) board.eachPlane((plane) => plane.touch(false))
+    for (const board of this.boards) {
+      board.eachPlane((plane) => plane.touch(false))
+      board.tellHovered(row)
+    }
   }
 }
 
@@ -231,6 +235,13 @@ export class Board {
     if (iteration === this.pointed) return
     this.pointed = iteration
     for (const chart of this.charts.values()) chart.touch()
+  }
+
+  // Say on which row the pointer rests, where the page explains it.
+  tellHovered(row) {
+    clearTimeout(this.telling)
+    if (row < 0 || !this.tree.explains) return
+    this.telling = setTimeout(() => this.send({kind: "hover", row}), RESTS)
   }
 
   select(rows, loop = null) {

@@ -7,6 +7,7 @@ import constants from "./constants.json" with {type: "json"}
 import {tooltipBox} from "./tooltip.js"
 
 const CHART = {left: 52, right: 12, above: 6, below: 24}
+const BAND = 0.35 // opacity of a range
 const DASH = 0.02 // length of a line of one value, of the chart's width
 const BESIDE = 12 // pixels between an iteration and its tooltip
 const SIGNS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -146,6 +147,7 @@ export class Chart {
     pen.beginPath()
     pen.rect(frame.left, frame.top, frame.wide, frame.high)
     pen.clip()
+    if (this.tree.band) this.drawBand(pen, frame, this.tree.band)
     const upright = (iteration, colour) => {
       pen.strokeStyle = colour
       pen.lineWidth = 1.2
@@ -160,6 +162,15 @@ export class Chart {
     for (const [k, line] of lines.entries()) this.drawLine(pen, frame, line, k)
     pen.setLineDash([])
     pen.restore()
+  }
+
+  // A range of values that is the same at all iterations.
+  drawBand(pen, frame, [low, high]) {
+    const [top, bottom] = [high, low].map((value) => frame.y(this.height(value)))
+    pen.globalAlpha = BAND
+    pen.fillStyle = shade("muted")
+    pen.fillRect(frame.left, top, frame.wide, Math.max(1, bottom - top))
+    pen.globalAlpha = 1
   }
 
   // A value that was not measured is no gap; a single one is drawn as a dash.

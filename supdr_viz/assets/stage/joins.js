@@ -10,6 +10,8 @@ const RING = {size: constants.tips.ring, fill: 0, line: 1, width: 1}
 const ORIGIN = {shape: "circle", ...constants.tips.origin, line: 0, width: 0}
 const {thread: THREAD, ring_gap: RING_GAP} = constants.rows
 const FAINT_THREAD = 0.1
+const BESIDE = 8 // pixels between an arrow's head and its name
+const NAME_ROOM = 14 // pixels between the edge of a view and the middle of a name
 
 // Thin lines from rows to their other ends; where rows are selected, those of the others are faint.
 export function drawThreads(pen, view, ends, colour) {
@@ -102,4 +104,38 @@ export function drawTips(pen, view, under) {
     else if (mark !== "origin") drawHead(pen, from, to)
   }
   pen.globalAlpha = 1
+}
+
+// How far columns move a row, or all rows of a linear map: arrows from its place, or from a place of their own.
+export function drawArrows(pen, {tree, frame, places}) {
+  const {row, origin, by, names} = tree.arrows
+  const from = row < 0 ? origin : [places[2 * row], places[2 * row + 1]]
+  if (from.length < 2 || from.some(Number.isNaN)) return
+  const start = [frame.x(from[0]), frame.y(from[1])]
+  pen.font = "600 12px Roboto, sans-serif"
+  pen.textBaseline = "middle"
+  pen.lineJoin = "round"
+  for (const [k, name] of names.entries()) {
+    const end = [start[0] + by[2 * k] * frame.across, start[1] - by[2 * k + 1] * frame.up]
+    setColour(pen, shade("text"))
+    drawShaft(pen, start, end, 1.8)
+    drawHead(pen, start, end)
+    drawName(pen, frame, name, end, end[0] >= start[0])
+  }
+}
+
+// A name beside an arrow's head, within the view, on the colour of the card.
+function drawName(pen, {left, top, wide, high}, name, [x, y], right) {
+  const length = pen.measureText(name).width
+  const within = (value, low, most) => Math.max(low, Math.min(most, value))
+  const fits = right ? x + BESIDE + length < left + wide : x - BESIDE - length < left
+  const begin = within(fits ? x + BESIDE : x - BESIDE - length, left + 2, left + wide - length - 2)
+  const middle = within(y, top + NAME_ROOM, top + high - NAME_ROOM)
+  pen.textAlign = "left"
+  pen.fillStyle = shade("card")
+  pen.globalAlpha = 0.75
+  pen.fillRect(begin - 2, middle - 8, length + 4, 16)
+  pen.globalAlpha = 1
+  pen.fillStyle = shade("text")
+  pen.fillText(name, begin, middle)
 }

@@ -3,8 +3,9 @@ import {drawAxes, drawAxisWords} from "./axes.js"
 import {clock, SETTLED, tooSlow} from "./clock.js"
 import {pixelOf, shade} from "./colours.js"
 import constants from "./constants.json" with {type: "json"}
+import {drawGhosts} from "./ghosts.js"
 import {ImageCache} from "./images.js"
-import {drawThreads, drawTips} from "./joins.js"
+import {drawArrows, drawThreads, drawTips} from "./joins.js"
 import {Motion} from "./motion.js"
 import {drawAbove, drawPictureBelow, drawRows, drawSurface} from "./paint.js"
 import {blit, Masks, STEPS} from "./raster.js"
@@ -121,7 +122,7 @@ export class Plane {
     return this.position.values !== null && (this.view !== "method" || Boolean(this.tree.picture?.rows))
   }
   get hasJoins() {
-    return Boolean(this.tree.threads || this.hasTips)
+    return Boolean(this.tree.threads || this.tree.ghosts || this.hasTips)
   }
   get hasTips() {
     return Boolean(this.tree.picture?.tips && this.rowsShown)
@@ -208,6 +209,7 @@ export class Plane {
     drawSurface(pen, this)
     if (this.tree.threads && this.tips.length) drawThreads(pen, this, this.tips, shade("secondary"))
     if (this.hasTips) drawTips(pen, this, true)
+    if (this.tree.ghosts) drawGhosts(pen, this)
     pen.restore()
   }
 
@@ -216,6 +218,7 @@ export class Plane {
     if (this.axes) this.clip(pen)
     if (this.hasTips && this.tree.picture.tip_mark !== "origin") drawTips(pen, this, false)
     drawAbove(pen, this)
+    if (this.tree.arrows) drawArrows(pen, this)
     pen.restore()
     if (this.tree.axis_words) drawAxisWords(pen, this.frame, this.tree.axis_words)
   }

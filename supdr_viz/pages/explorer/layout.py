@@ -48,6 +48,7 @@ class ExplorerLayout:
     page_name: a key of `supdr_viz.pages.PAGES`.
     title: for screen readers.
     text: what is to be read along with the plots: beside them, in a narrow window above them.
+    below: what stands below the plots.
     over: what lies over the page.
     parts: buttons of a presentation, see `Cards`.
     **page_options: of ``panel_material_ui.Page``.
@@ -66,6 +67,7 @@ class ExplorerLayout:
         page_name: str = "explorer",
         title: str = TITLE,
         text: Sequence[Any] = (),
+        below: Sequence[Any] = (),
         over: Sequence[Any] = (),
         parts: Mapping[str, BarControl] | None = None,
         **page_options: Any,
@@ -96,11 +98,11 @@ class ExplorerLayout:
             self._set_head(name, "")
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
         controls.data.show_dialogs_in(share.dialogs)
-        above, below = (
+        above, others = (
             [heading, *self._run_rows(bar), remarks(problems).view, self.exchange.view, self.notice.view],
-            [self.cards, bridge, board.hub, share.dialogs, *over],
+            [self.cards, *below, bridge, board.hub, share.dialogs, *over],
         )
-        main = pn.Column(*above, *below, margin=(0, 12), styles=FREE, **widgets.WIDE)
+        main = pn.Column(*above, *others, margin=(0, 12), styles=FREE, **widgets.WIDE)
         sidebar = pn.Column(controls.view, self.about, margin=0, **widgets.WIDE)
         self.page = widgets.make_page(
             bridge,

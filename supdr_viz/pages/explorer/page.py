@@ -22,6 +22,7 @@ from supdr_viz.export.progress import Progress
 from supdr_viz.export.work import export_work
 from supdr_viz.pages import begin, link, page_arguments
 from supdr_viz.pages.class_link import ClassLink
+from supdr_viz.pages.explorer.belief import Belief
 from supdr_viz.pages.explorer.drawn_points import DrawnPoints
 from supdr_viz.pages.explorer.layout import ExplorerLayout
 from supdr_viz.pages.explorer.plot_download import PLOTS, save_plot
@@ -150,6 +151,7 @@ class Explorer:
         self._presents = presents
         self.share = self._share_menu()
         self.teaching = Teaching(self.session, self.controls, self.board, self.bridge.announce)
+        self.belief = Belief(self.session, self.board, shared_pool(), self._show_meaning)
         self.layout = ExplorerLayout(
             self.board,
             self.transport.bar,
@@ -158,6 +160,7 @@ class Explorer:
             self.share,
             on_option=self.set_option,
             problems=problems,
+            below=[self.belief.view],
             parts=None if presents is None else self.presenter.parts,
             **{"text": [self.controls.presets.view], "over": [self.teaching.bar.view], **layout},
         )
@@ -288,10 +291,12 @@ class Explorer:
         try:
             new_scene = self.session.apply(experiment)
         except (ValueError, OSError) as error:
+            self.belief.refresh()
             self.reporter.refuse(str(error), waiting=isinstance(error, NotAtHand))
             return
         assert self.session.scene is not None
         assert self.session.split is not None
+        self.belief.refresh()
         preset = PRESETS.get(self.controls.preset)
         self.session.player.set_slow_start(preset.slow_start if preset is not None else 0)
         modes = modes_of(self.session.estimator, self.session.scene.task, images=self.session.scene.images is not None)
@@ -320,6 +325,7 @@ class Explorer:
         self.layout.show_transform(settings.latent_shown == "transform")
         self.layout.show_colours(self.board.points)
         self.layout.refresh_heads(self.board)
+        self.belief.settle()
         self.teaching.refresh()
         self._surround()
 
@@ -384,6 +390,11 @@ class Explorer:
             self.board.input.draw_code = value
         self.layout.refresh_heads(self.board)
 
+    def _show_meaning(self) -> None:
+        """Say what colours and lines mean by now."""
+        self.layout.show_colours(self.board.points)
+        self.layout.refresh_heads(self.board)
+
     def show_mode(self, mode: str) -> None:
         """Show one of the method's pictures, if it has it."""
         view = self.board.method
@@ -399,6 +410,7 @@ class Explorer:
         if frame is not None:
             self.board.show_frame(frame)
             self.board.stage.put(iteration=frame.iteration)
+            self.belief.show_frame(frame, status)
             if not self._counted and self.session.dataset is not None:
                 self._describe(self.session.dataset)  # rows are embedded: the method has chosen how far
                 self._counted = True

@@ -1,0 +1,77 @@
+"""May I believe this map: three questions in one place, built when it is opened for the first time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+
+from supdr_viz.pages.explorer.again import Again
+from supdr_viz.pages.explorer.chance import Chance
+from supdr_viz.pages.explorer.reasons import Reasons
+from supdr_viz.pictures.types import Frame
+from supdr_viz.run.pool import Pool
+from supdr_viz.run.session import Session
+from supdr_viz.run.status import Phase, Status
+from supdr_viz.ui import widgets
+from supdr_viz.ui.lazy import Fold
+from supdr_viz.views import Board
+
+# Pixels at the end of the page that the bar over it may cover.
+BAR_HEIGHT = 64
+
+TITLE = "May I believe this map?"
+
+
+class Belief:
+    """The questions of a page on its map.
+
+    `on_view`: called when a view shows something else. `view`: a fold.
+    """
+
+    def __init__(self, session: Session, board: Board, pool: Pool, on_view: Callable[[], Any]) -> None:
+        self._session, self._board, self._pool, self._on_view = session, board, pool, on_view
+        self._subject: Any = None
+        self.chance: Chance | None = None
+        self.again: Again | None = None
+        self.reasons: Reasons | None = None
+        self.fold = Fold(TITLE, self._build, margin=(6, 0))
+        self.fold.view.param.watch(self._turned, "active")
+        self.view = self.fold.view
+
+    def refresh(self) -> None:
+        """Forget the answers if they are of other rows or of another method than those in force."""
+        settings, split = self._session.settings, self._session.split
+        subject = None if settings is None else (settings.method, dict(settings.method_options), id(split))
+        changed, self._subject = subject != self._subject, subject
+        if self.chance is None or self.again is None or self.reasons is None:
+            return
+        if changed:
+            self.chance.forget()
+            self.again.forget()
+            self.reasons.forget()
+
+    def settle(self) -> None:
+        """Show as switched on what is on display."""
+        if self.again is not None:
+            self.again.settle()
+
+    def show_frame(self, frame: Frame, status: Status) -> None:
+        """Lay what is drawn for an answer on another map, once it stands still."""
+        if self.again is not None and status.phase is not Phase.running:
+            self.again.show_frame(frame)
+
+    def _build(self) -> list[Any]:
+        self.chance = Chance(self._session, self._board, self._pool, self._on_view)
+        self.again = Again(self._session, self._board, self._pool, self._on_view)
+        self.reasons = Reasons(self._session, self._board)
+        parts = (self.chance.view, self.again.view, self.reasons.view)
+        look = {"flex-wrap": "wrap", "align-items": "flex-start", "gap": "0 24px"}
+        return [pn.Row(*parts, styles=look, margin=(0, 0, BAR_HEIGHT, 0), **widgets.WIDE)]
+
+    def _turned(self, _event: Any) -> None:
+        if self.fold.open:
+            self.fold.ensure()
+        if self.reasons is not None:
+            self.reasons.open(self.fold.open)

@@ -1,0 +1,122 @@
+"""Could chance do this: held-out errors by shuffled labels, as a band in the error chart, and the map of such a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supdr.quality.permutations import SIGNIFICANT, LabelPermutation, iterate_label_permutation
+from supdr_viz.pages.explorer.question import Interrupted, Question, paragraph
+from supdr_viz.pages.explorer.small_pictures import side_by_side, small_map
+from supdr_viz.pictures.surface import LatentPlane, latent_axes
+from supdr_viz.run.pool import Pool
+from supdr_viz.run.session import Session
+from supdr_viz.views import Board
+
+CHOICES = {"19": 19, "99": 99, "199": 199}
+TWIN = "map of shuffled labels"
+
+
+class Chance(Question):
+    """Fits to shuffled labels.
+
+    `on_view`: called when a view shows something else.
+    """
+
+    title = "Could chance do this?"
+    label = "Shuffle the labels"
+
+    def __init__(self, session: Session, board: Board, pool: Pool, on_view: Callable[[], Any]) -> None:
+        super().__init__(session, pool, CHOICES, [TWIN])
+        self._board, self._on_view = board, on_view
+
+    def pieces(self, choice: Any) -> Callable[[Interrupted], Iterator[LabelPermutation]]:
+        """See `Question.pieces`."""
+        assert self.session.split is not None
+        X, y = self.session.split.X_train, self.session.split.y_train
+        iterate = partial(iterate_label_permutation, self.estimator, X, y, n_permutations=choice)
+        return lambda interrupted: iterate(interrupted=interrupted)
+
+    def text(self, answer: LabelPermutation, whole: bool) -> str:
+        """See `Question.text`."""
+        assert self.session.scene is not None
+        percent = self.session.scene.task == "classification"
+        text = paragraph(sentence(answer, percent))
+        if whole and len(answer.permuted_errors):
+            text += paragraph(verdict(answer), "warning" if answer.pvalue > SIGNIFICANT else "")
+        if answer.deceptive:
+            text += paragraph(
+                "The map of the training rows looks separated, held-out rows are not: do not believe its groups.",
+                "warning",
+            )
+        how = "each training row is left out in turn" if answer.left_out else "five folds of the training rows"
+        text += paragraph(f"Held out: {how}. Rows, settings and seed are the same.", "quiet small")
+        return text + (self._twin(answer) if TWIN in self.marks.value else "")
+
+    def show(self, answer: LabelPermutation | None) -> None:
+        """Draw the band."""
+        self._board.errors.show_band(self._band(answer))
+        self._on_view()
+
+    def show_marks(self, on: list[str]) -> None:
+        """Draw the twin beside the map, or not."""
+        if self.answer is not None:
+            self.words.object = self.text(self.answer, not self.working)
+
+    def _band(self, answer: LabelPermutation | None) -> tuple[float, float] | None:
+        """Return the range of the errors by shuffled labels in the unit of the error chart."""
+        split, scene = self.session.split, self.session.scene
+        if answer is None or not len(answer.permuted_errors) or split is None or scene is None:
+            return None
+        unit = 100.0 if scene.task == "classification" else float(np.nanvar(split.y_train))
+        low, high = answer.band()
+        return unit * low, unit * high
+
+    def _twin(self, answer: LabelPermutation) -> str:
+        frame, split = self._board.points.frame, self.session.split
+        if answer.twin_map is None or answer.twin_labels is None or frame is None or split is None:
+            return ""
+        own = frame.latent[: len(split.X_train)]
+        twin = LatentPlane(*latent_axes(answer.twin_map)).place(answer.twin_map)
+        return side_by_side(
+            small_map("Training rows, their labels", own, self._roles(split.y_train)),
+            small_map("The same rows, shuffled labels", twin, self._roles(answer.twin_labels)),
+        )
+
+    def _roles(self, labels: NDArray) -> list[str]:
+        """Return the roles of labels (n,): classes, or shades of values."""
+        scene = self.session.scene
+        assert scene is not None
+        if scene.task == "classification":
+            return ["muted" if np.isnan(label) else f"class {int(label)}" for label in labels]
+        low, high = scene.value_range
+        shades = np.clip(10 * np.rint(10 * (labels - low) / ((high - low) or 1.0)), 0, 100)
+        return ["muted" if np.isnan(shade) else f"shade {int(shade)}" for shade in shades]
+
+
+def sentence(answer: LabelPermutation, percent: bool) -> str:
+    """Say both errors and the chance of the smaller one; `percent`: whether errors are shares of rows."""
+    unit, after = (100.0, "\u00a0%") if percent else (1.0, " of the variance")
+    error = f"Held-out error {unit * answer.error:.3g}{after}"
+    count = len(answer.permuted_errors)
+    if not count:
+        return f"{error}; labels are being shuffled."
+    low, high = (f"{unit * each:.3g}" for each in answer.band())
+    sign = "=" if (answer.permuted_scores >= answer.score).any() else "≤"
+    some = "" if count == answer.n_permutations else f", {count} of {answer.n_permutations} so far"
+    chance = f"p\u00a0{sign}\u00a0{answer.pvalue:.2g} ({count} shuffles{some})"
+    return f"{error}; with shuffled labels {low}–{high}{after}; {chance}."
+
+
+def verdict(answer: LabelPermutation) -> str:
+    """Say what the errors mean."""
+    as_good = int(np.sum(answer.permuted_scores >= answer.score))
+    if answer.pvalue <= SIGNIFICANT:
+        return "Chance hardly does this: the labels have to do with the rows."
+    if not as_good:
+        return "No shuffled labels did as well, but they are too few to tell."
+    return f"{as_good} of {len(answer.permuted_errors)} shuffled labels did as well: chance can do this."

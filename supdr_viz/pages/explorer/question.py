@@ -1,0 +1,181 @@
+"""A question on the map whose answer takes many fits: they are made beside the page, and it can be stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import panel as pn
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
+
+from supdr_viz.run.pool import Pool
+from supdr_viz.run.session import Session
+from supdr_viz.ui import widgets
+from supdr_viz.ui.background import LONG_WORK, Job, Outcome, in_background
+from supdr_viz.ui.bar import Bar, Button, Switches, Toggle
+from supdr_viz.ui.binding import Bound
+
+ON_DISK = "Rows on disk are too many for this."
+
+# Seconds for which the fits give way to runs that have something to do, and seconds of work before they do so again.
+GIVES_WAY, WORKS = 0.05, 0.02
+
+# How long they sleep before they look again whether the runs are idle.
+LOOKS = 0.002
+
+Interrupted = Callable[[], bool]
+
+
+class Courtesy:
+    """Says whether fits are to be interrupted, and lets them wait while runs of the pool have something to do.
+
+    `cancelled`: whether their result is not needed any more.
+    """
+
+    def __init__(self, pool: Pool, cancelled: Callable[[], bool]) -> None:
+        self._pool, self._cancelled = pool, cancelled
+        self._since = time.monotonic()
+
+    def __call__(self) -> bool:
+        """Return whether to stop; give way first, if it is time to."""
+        now = time.monotonic()
+        if now - self._since > WORKS:
+            while not self._cancelled() and not self._pool.idle and time.monotonic() - now < GIVES_WAY:
+                time.sleep(LOOKS)
+            self._since = time.monotonic()
+        return self._cancelled()
+
+
+class Question:
+    """One of the questions, with its buttons and the place of its answer.
+
+    `choices`: how much is to be computed, text -> value; `marks`: what can be switched on over an answer.
+    """
+
+    title = ""
+    label = ""
+
+    def __init__(self, session: Session, pool: Pool, choices: dict[str, Any], marks: list[str]) -> None:
+        self.session = session
+        self._pool, self._choices = pool, choices
+        self._job: Job | None = None
+        self._newest: Any = None
+        self.answer: Any = None
+        first = next(iter(choices))
+        self._choice = Bound(Toggle(list(choices), first), lambda _value: None)
+        self._start, self._stop = Button(self.label, self.start), Button("Stop", self.stop, visible=False)
+        switches = Switches(marks)
+        switches.visible = False
+        self.marks = Bound(switches, lambda on: self.show_marks(on))
+        self.words = widgets.html(margin=(4, 8))
+        bar = Bar({"choice": self._choice.widget, "start": self._start, "stop": self._stop, "marks": switches})
+        self.view = pn.Column(
+            widgets.section(self.title), bar, self.words, margin=0, styles={"flex": "1 1 320px", "min-width": "0"}
+        )
+
+    # --- what differs from question to question ----------------------------------------------------------------------
+
+    def pieces(self, choice: Any) -> Callable[[Interrupted], Iterator[Any]]:
+        """Return ``iterate(interrupted)``, which yields the answer so far; it is called outside of the page's thread.
+
+        Called in the page's thread. Raises ValueError: there is no answer; the message says why.
+        """
+        raise NotImplementedError
+
+    def text(self, answer: Any, whole: bool) -> str:
+        """Write an answer as HTML; `whole`: whether nothing more is to come."""
+        raise NotImplementedError
+
+    def show(self, answer: Any) -> None:
+        """Show an answer in the views, too; None: there is none."""
+
+    def show_marks(self, on: list[str]) -> None:
+        """Show what is switched on."""
+
+    # --- the work -----------------------------------------------------------------------------------------------------
+
+    @property
+    def estimator(self) -> Any:
+        """The method as the settings have it, not fitted."""
+        return clone(self.session.estimator)
+
+    @property
+    def working(self) -> bool:
+        """Whether fits are under way."""
+        return self._job is not None
+
+    def start(self) -> None:
+        """Begin anew."""
+        self.forget()
+        if self.session.split is None or self.session.settings is None:
+            return
+        if self.session.split.whole is not None:
+            widgets.message(self.words, ON_DISK, "warning")
+            return
+        iterate = self.pieces(self._choices[self._choice.value])
+        job = self._job = Job(lambda _done, _total: self._arrived(job))
+        courtesy = Courtesy(self._pool, lambda: job.cancelled)
+
+        def work() -> None:
+            """Hand over piece by piece."""
+            with threadpool_limits(limits=1, user_api="openmp"):
+                for number, piece in enumerate(iterate(courtesy)):
+                    self._newest = piece
+                    job(number, 0)
+
+        self._start.visible, self._stop.visible = False, True
+        widgets.message(self.words, "The first fit is under way.")
+        in_background(work, lambda outcome: self._ended(job, outcome), LONG_WORK)
+
+    def stop(self) -> None:
+        """Make no more fits; the answer so far stays."""
+        if self._job is not None:
+            self._job.cancel()
+            self._ended(self._job, Outcome(cancelled=True))
+
+    def forget(self) -> None:
+        """Stop, and show no answer: it is of other rows or another method."""
+        if self._job is not None:
+            self._job.cancel()
+        self._job = None
+        self._rest()
+        self.words.object = widgets.EMPTY
+        if self.answer is not None:
+            self.answer = self._newest = None
+            self.marks.widget.visible = False
+            if self.marks.value:
+                self.marks.show([])
+                self.show_marks([])
+            self.show(None)
+
+    def _arrived(self, job: Job) -> None:
+        if job is self._job:
+            self.answer = self._newest
+            self._tell(whole=False)
+
+    def _ended(self, job: Job, outcome: Outcome) -> None:
+        if job is not self._job:
+            return
+        self._job = None
+        self._rest()
+        if self.answer is not None:
+            self._tell(whole=True)
+        elif outcome.problem:
+            widgets.message(self.words, outcome.problem, "warning")
+        else:
+            self.words.object = widgets.EMPTY
+
+    def _tell(self, whole: bool) -> None:
+        self.words.object = self.text(self.answer, whole)
+        self.marks.widget.visible = True
+        self.show(self.answer)
+
+    def _rest(self) -> None:
+        self._start.visible, self._stop.visible = True, False
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """Write a sentence as HTML; `kind`: empty, or one of "quiet", "warning"."""
+    return f'<p class="{kind}">{widgets.escape(text)}</p>'
