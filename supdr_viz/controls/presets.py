@@ -65,9 +65,9 @@ class PresetGallery:
 
     def say(self, preset: Preset[Any], at_hand: bool = True) -> None:
         """Show a preset's note, its measurements behind a fold, and how to get its data unless they are at hand."""
-        text = f'<p class="small">{widgets.escape(preset.note)}</p>'
+        text = f'<p class="small">{widgets.symbols(preset.note)}</p>'
         if preset.more:
-            more = f"<summary>More</summary><p>{widgets.escape(preset.more)}</p>"
+            more = f"<summary>More</summary><p>{widgets.symbols(preset.more)}</p>"
             text += f'<details class="small">{more}</details>'
         if preset.needs is not None and not at_hand:
             text = f'<p class="small warning">{widgets.escape(preset.needs.how)}</p>' + text

@@ -204,7 +204,7 @@ class SensitivityLayout:
             of = f" (mean and deviation of {fits} fits)" if fits > 1 else ""
             words.append(
                 f"Best {METRICS[metric]}: <b>{mean_text(best.mean(metric), best.deviation(metric))}</b>{of} at "
-                f"{widgets.escape(place(best.params))}; chosen on the rows it is judged on, hence optimistic."
+                f"{widgets.symbols(place(best.params))}; chosen on the rows it is judged on, hence optimistic."
             )
         failed = [cell for cell in result.cells.values() if cell.errors]
         if failed:
