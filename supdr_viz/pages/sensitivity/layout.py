@@ -82,12 +82,12 @@ class SensitivityLayout:
     ) -> None:
         self._bridge, self._on_preset, self._on_csv = bridge, on_preset, on_csv
         self.presets = PresetGallery(SWEEP_PRESETS, preset, self._preset_chosen, _shelves, [file_button], SWEEPS)
-        self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=112)
+        self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=112, margin=(4, 3, 4, 0))
         self.cancel = widgets.button("Cancel", on_cancel, icon="close", disabled=True)
         self.csv = widgets.button("CSV", self._save_csv, icon="download", disabled=True)
         self.png = widgets.button("PNG", icon="image")
         save_figure(self.png, figures.heatmap, "supdr-sweep.png")
-        self.status = widgets.html(css=BAR_CSS, margin=(2, 8))
+        self.status = widgets.html(css=BAR_CSS, margin=(2, 0))
         self.notice = Notice()
         heat, self._heat_head = self._card("Heatmap", figures.heatmap)
         curves, self._curve_head = self._card("Marginal curves", *figures.curves)
