@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 MOST_FLOORS = 10
 MOST_ROOMS, MOST_FLOORS_OF_ROOMS, MOST_FILES = 14, 8, 20
 MOST_CLASSES_ABOVE = 4
+MOST_PRIVATE, MOST_REPLACED = 112, 195
 
 FLOORS = {
     "supdr": [
@@ -225,6 +226,14 @@ def test_a_room_reads_only_what_its_sentence_says(room):
     assert not wrong, "\n".join(wrong)
 
 
+def test_views_count_no_rows():
+    """Densities come with scenes and surfaces: they are counted in a worker."""
+    inside = [name for name in modules() if room_of(folder_of(name)) == "supdr_viz.views"]
+    assert not [name for name in inside if "supdr_viz.pictures.density" in imported(name)]
+    counting = re.compile(r"\bscene_density\(|\bcell_counts\(")
+    assert not [name for name in inside if counting.search(modules()[name].read_text(encoding="utf-8"))]
+
+
 WITHOUT_KIT = ("data", "experiment", "presets", "papers", "pictures", "run")
 KIT = {"bokeh", "holoviews", "panel", "panel_material_ui", "param", "tornado"}
 
@@ -408,6 +417,20 @@ def test_the_tests_of_the_app_mirror_its_rooms():
     assert mirrored == rooms - {"supdr_viz"}
     loose = {file.stem for file in folder.glob("test_*.py")}
     assert loose == {"test_cli", "test_container", "test_docs", "test_warm"}  # of no room of its own
+
+
+def test_tests_touch_few_private_attributes_and_replace_few_parts():
+    """Private attributes of others than the object itself, and what `monkeypatch` replaces, over all tests."""
+    private, replaced = 0, 0
+    for file in (ROOT / "tests").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Attribute):
+                continue
+            owner = ast.unparse(node.value)
+            private += is_private(node.attr) and node.attr not in PUBLIC and owner not in ("self", "cls")
+            replaced += owner == "monkeypatch" and node.attr in ("setattr", "setitem", "delattr")
+    assert private <= MOST_PRIVATE
+    assert replaced <= MOST_REPLACED
 
 
 def test_no_test_module_imports_another():

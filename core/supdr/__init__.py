@@ -6,6 +6,10 @@ Everything is imported on first use, so that ``import supdr`` itself costs next 
 from __future__ import annotations
 
 import importlib
+import os
+import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -65,6 +69,31 @@ _HOMES = {
 _METHODS = ("LSDR", "NSDR", "MAC", "SDRGLM", "SLDR", "SNF", "ClassAtlas")
 
 _SUBPACKAGES = ("baselines", "datasets", "engine", "functions", "methods", "quality", "sensitivity", "solvers")
+
+
+def _can_be_made_in(folder: Path) -> bool:
+    """Tell whether files can be made in a folder, or in the nearest one above it that there is."""
+    nearest = next(each for each in (folder, *folder.parents) if each.exists())
+    return os.access(nearest, os.W_OK | os.X_OK)
+
+
+def _keep_kernels_in_a_temporary_folder() -> tempfile.TemporaryDirectory[str] | None:
+    """Have numba keep compiled kernels in a folder of this process where it can write into neither of its own two.
+
+    numba refuses a kernel that it cannot keep.  Its folders are one beside the sources, and one of the user; the
+    variable NUMBA_CACHE_DIR names another.
+    """
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    if "NUMBA_CACHE_DIR" in os.environ or any(map(_can_be_made_in, (Path(__file__).parent, Path(cache).absolute()))):
+        return None
+    folder = tempfile.TemporaryDirectory(prefix="supdr-kernels-")
+    os.environ["NUMBA_CACHE_DIR"] = folder.name  # processes that are started take it over
+    if "numba" in sys.modules:  # it has read the variable already
+        sys.modules["numba"].config.CACHE_DIR = folder.name
+    return folder
+
+
+_KERNELS = _keep_kernels_in_a_temporary_folder()  # is removed at the end of the process
 
 
 def __getattr__(name: str) -> Any:

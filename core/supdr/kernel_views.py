@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.checks import check_choice, check_integer, check_number
+from supdr.engine.documentation_link import link_parameters, link_template
 
 # Largest accepted asymmetry, as a share of the largest entry.
 ASYMMETRY = 1e-8
@@ -70,6 +71,10 @@ class KernelViews(TransformerMixin, BaseEstimator):
     _: KW_ONLY
     method: str = "kpca"
     tol: float = 1e-10
+
+    _doc_link_module = "supdr"
+    _doc_link_template = property(link_template)
+    _doc_link_url_param_generator = link_parameters
 
     def fit(self, X: ArrayLike | Sequence[ArrayLike], y: Any = None) -> Self:
         """Fit to the kernels of the training rows.

@@ -27,7 +27,7 @@ class DataControls(Part):
     """Source of the data and its knobs.
 
     `file_button`: leads to a file of one's own. `table`: what was loaded from a file or from OpenML, if the settings
-    are about it; None if it has yet to be loaded.
+    are about it; None if it has yet to be loaded. `form`: the knobs of the source, if it has any.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -36,7 +36,7 @@ class DataControls(Part):
         self._settings = settings
         self._loaded: dict[str, tuple[Dataset, dict[str, Any]]] = {}
         self._source = ""
-        self._form: Form | None = None
+        self.form: Form | None = None
         self._upload: UploadPanel | None = None
         self._openml: OpenMLPanel | None = None
         self._rows: RowsPanel | None = None
@@ -71,8 +71,8 @@ class DataControls(Part):
         self._menu.show(settings.data)
         if settings.data != self._source:
             self._show_source(settings.data)
-        elif self._form is not None:
-            self._form.show(settings.data_options)
+        elif self.form is not None:
+            self.form.show(settings.data_options)
         else:
             self._expect()
 
@@ -124,7 +124,7 @@ class DataControls(Part):
     def _show_source(self, name: str) -> None:
         """Show the form of the source that the settings name, or how to load data from one that they do not."""
         self._source = name
-        self._form = None
+        self.form = None
         if name == "file":
             panel = self._make_upload()
             self._expect()  # before the browser makes the widgets: it may miss a change that comes meanwhile
@@ -142,8 +142,8 @@ class DataControls(Part):
             pn.state.onload(self._expect)
         elif SOURCES[name].form:
             changed = partial(self._knob_changed, name)
-            self._form = Form(SOURCES[name].form, self._settings.data_options, changed, lambda _name: True)
-            self._body[:] = [self._form.view]
+            self.form = Form(SOURCES[name].form, self._settings.data_options, changed, lambda _name: True)
+            self._body[:] = [self.form.view]
         else:
             self._body[:] = []
 
@@ -177,22 +177,22 @@ class SplitControls(Part):
     def __init__(self, settings: Settings) -> None:
         super().__init__()
         self._settings = settings
-        self._knobs: dict[str, Bound | NumberField] = {}
+        self.knobs: dict[str, Bound | NumberField] = {}
         self.fold = Fold("Test rows, labels, seed", self._build)
         self.view = self.fold.view
 
     def apply(self, settings: Settings) -> None:
         """Show these settings without reporting them."""
         self._settings = settings
-        for name, knob in self._knobs.items():
+        for name, knob in self.knobs.items():
             knob.show(getattr(settings, SPLIT_FIELDS[name]))
 
     def _build(self) -> list[Any]:
         for spec in SPLIT_FORM:
             make: Callable[..., Bound | NumberField] = NumberField if spec.name == "seed" else make_knob
-            self._knobs[spec.name] = make(spec, getattr(self._settings, SPLIT_FIELDS[spec.name]), self._changed, True)
+            self.knobs[spec.name] = make(spec, getattr(self._settings, SPLIT_FIELDS[spec.name]), self._changed, True)
         help = " ".join(spec.help for spec in SPLIT_FORM)
-        return [*(knob.widget for knob in self._knobs.values()), widgets.caption(help)]
+        return [*(knob.widget for knob in self.knobs.values()), widgets.caption(help)]
 
     def _changed(self, name: str, value: Any) -> None:
         self._report({SPLIT_FIELDS[name]: value})

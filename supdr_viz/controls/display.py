@@ -61,7 +61,10 @@ class AxesControl:
 
 
 class DisplayControls(Part):
-    """What the planes show, folded away; none of it touches the run."""
+    """What the planes show, folded away; none of it touches the run.
+
+    latent_plane, input_plane: there once the fold was opened.
+    """
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
@@ -82,20 +85,22 @@ class DisplayControls(Part):
         """Show these settings without reporting them."""
         self._settings = settings
         if self._built:
-            self._latent.show(settings.latent_axes, self._components)
-            self._plane.show(settings.input_plane, self._features)
+            self.latent_plane.show(settings.latent_axes, self._components)
+            self.input_plane.show(settings.input_plane, self._features)
 
     def _build(self) -> list[Any]:
         settings = self._settings
-        self._latent = AxesControl(
+        self.latent_plane = AxesControl(
             "Latent plane", settings.latent_axes, self._components, self._report_as("latent_axes")
         )
-        self._plane = AxesControl("Input plane", settings.input_plane, self._features, self._report_as("input_plane"))
+        self.input_plane = AxesControl(
+            "Input plane", settings.input_plane, self._features, self._report_as("input_plane")
+        )
         self._built = True
         help = (
             "The planes only change the pictures, never the run. Automatic: two columns where there are two, else PCA."
         )
-        return [self._latent.view, self._plane.view, widgets.caption(help)]
+        return [self.latent_plane.view, self.input_plane.view, widgets.caption(help)]
 
     def _report_as(self, name: str) -> Callable[[Any], None]:
         def report(value: Any) -> None:

@@ -84,6 +84,7 @@ class Form:
     """All knobs of a table: it shows the values that it is given, and reports what the visitor changes.
 
     values: value of each knob on display, folded ones included.
+    knobs: those that were built, by name.
     on_change: ``on_change(name, value)`` after a visitor's change; the form adapts once it is shown the new values.
     restarts: tells by name whether a knob restarts the run and is marked.
     task (one of "classification", "regression"): of the data: some knobs matter for one of them only.
@@ -103,7 +104,7 @@ class Form:
         self.values = dict(values)
         self._task = task
         self._on_change, self._restarts, self._chosen = on_change, restarts, chosen
-        self._knobs: dict[str, Bound] = {}
+        self.knobs: dict[str, Bound] = {}
         main = [spec for spec in self.specs if spec.main]
         self._folded = [spec for spec in self.specs if not spec.main]
         self.fold = Fold("More", self._rest) if self._folded else None
@@ -115,7 +116,7 @@ class Form:
     def show(self, values: Mapping[str, Any]) -> None:
         """Show other values, of all knobs or of some."""
         self.values.update(values)
-        for name, knob in self._knobs.items():
+        for name, knob in self.knobs.items():
             knob.show(self.values[name])
         self._show_applicable()
 
@@ -139,7 +140,7 @@ class Form:
 
     def _knob(self, spec: Parameter) -> Any:
         value, restarts = self.values[spec.name], self._restarts(spec.name)
-        knob = self._knobs[spec.name] = make_knob(spec, value, self._on_change, restarts, self._chosen)
+        knob = self.knobs[spec.name] = make_knob(spec, value, self._on_change, restarts, self._chosen)
         return knob.widget
 
     def _show_applicable(self) -> None:
@@ -147,7 +148,7 @@ class Form:
         for specs, column in self._shown:
             place = 0
             for spec in specs:
-                applies, knob = self._applies(spec), self._knobs.get(spec.name)
+                applies, knob = self._applies(spec), self.knobs.get(spec.name)
                 if knob is not None:
                     place += 1
                     if knob.widget.visible != applies:

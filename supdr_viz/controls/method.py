@@ -16,7 +16,10 @@ from supdr_viz.ui.binding import Bound
 
 
 class MethodControls(Part):
-    """The method and its knobs; what the user set stays when the method changes and the knob exists there too."""
+    """The method and its knobs; what the user set stays when the method changes and the knob exists there too.
+
+    form: the knobs of the method that is chosen.
+    """
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
@@ -46,7 +49,7 @@ class MethodControls(Part):
             self.menu.disabled_options = unable
             self._unable = bool(unable) and on_disk
             self._say_about()
-        self._form.set_task(task)
+        self.form.set_task(task)
 
     def apply(self, settings: Settings) -> None:
         """Show these settings without reporting them."""
@@ -58,7 +61,7 @@ class MethodControls(Part):
         if other_method:
             self._show_form(settings)
         else:
-            self._form.show(settings.method_options)
+            self.form.show(settings.method_options)
 
     def explain(self, exchange: str) -> None:
         """Say why another method was chosen than the user did; empty: it was not."""
@@ -74,9 +77,9 @@ class MethodControls(Part):
         # Without a run there is nothing that a mark could speak of.
         marked = method.restarts if method.iterates else (lambda _name: False)
         changed = partial(self._knob_changed, settings.method)
-        self._form = Form(method.form, settings.method_options, changed, marked, self._task, self._number)
+        self.form = Form(method.form, settings.method_options, changed, marked, self._task, self._number)
         self._say_about()
-        self._body[:] = [self._form.view]
+        self._body[:] = [self.form.view]
 
     def _say_about(self) -> None:
         words = MENU[self._settings.method].help

@@ -32,7 +32,7 @@ class Quota:
 
     @property
     def help(self) -> str:
-        """What is counted, and what 0 means."""
+        """The unit that is counted, and the meaning of 0."""
         return f"{self.words}, 0 for {self.without}" if self.without else self.words
 
 

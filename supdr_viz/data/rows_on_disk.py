@@ -90,17 +90,17 @@ def described(places: Sequence[str]) -> str:
 
     Raises ValueError if one holds no rows, or two have the same name.
     """
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for text in places:
         name, equals, place = text.partition("=")
         path = Path(place if equals else text).resolve()
         name = name if equals else path.stem
-        if name in found:
+        if name in paths:
             raise ValueError(f"two rows on disk are called {name!r}: write one of them as NAME=FOLDER")
         if not _kind(path):
             raise ValueError(f"{path} holds no rows: no .parquet, .npy, .npz or .zarr")
-        found[name] = str(path)
-    return json.dumps(found)
+        paths[name] = str(path)
+    return json.dumps(paths)
 
 
 def place_of(name: str) -> Path:
@@ -110,8 +110,8 @@ def place_of(name: str) -> Path:
     """
     places = offered()
     if name not in places:
-        known = ", ".join(sorted(places)) or "none"
-        raise FileProblem(f"This server offers no rows on disk called {name[:40]!r}; it offers {known}.")
+        names = ", ".join(sorted(places)) or "none"
+        raise FileProblem(f"This server offers no rows on disk called {name[:40]!r}; it offers {names}.")
     return places[name]
 
 
@@ -141,9 +141,9 @@ def reading_of(name: str, target: str) -> tuple[Path, Any]:
     `name`, `target`: whatever a link says. Returns `path`; `target`. Raises FileProblem if they are not offered, or
     have no such target.
     """
-    path, known = place_of(name), targets_of(name)
-    if target not in known:
-        raise FileProblem(f"{name} has no target called {target[:40]!r}; it has {', '.join(known[:8])}.")
+    path, targets = place_of(name), targets_of(name)
+    if target not in targets:
+        raise FileProblem(f"{name} has no target called {target[:40]!r}; it has {', '.join(targets[:8])}.")
     if _kind(path) == "parquet":
         return path, target
     _, others = _beside(path)
@@ -156,13 +156,13 @@ def relative_reading(name: str, target: str) -> tuple[str, str | int]:
 
     `name`, `target`: as for `reading_of`. Returns `path`; `target`.
     """
-    path, wanted = reading_of(name, target or targets_of(name)[0])
+    path, labels = reading_of(name, target or targets_of(name)[0])
     within = path.suffix in ARRAYS and place_of(name) != path
     beside = path.parent if path.suffix in ARRAYS else path
     base = Path(name) / path.name if within else Path(path.name)
-    if isinstance(wanted, Path):
-        return base.as_posix(), (base.parent / wanted.relative_to(beside)).as_posix()
-    return base.as_posix(), wanted
+    if isinstance(labels, Path):
+        return base.as_posix(), (base.parent / labels.relative_to(beside)).as_posix()
+    return base.as_posix(), labels
 
 
 def open_rows(name: str, target: str, task: str = "auto") -> RowsOnDisk:
@@ -190,18 +190,18 @@ def open_rows(name: str, target: str, task: str = "auto") -> RowsOnDisk:
     if classes is None:
         coded, names = target_numbers, [target]
         low, high = float(values[0]), float(values[-1])
-        held = f"numbers from {numeral(low, high - low, 4)} to {numeral(high, high - low, 4)}"
+        content = f"numbers from {numeral(low, high - low, 4)} to {numeral(high, high - low, 4)}"
     else:
         coded = partial(class_numbers, classes=classes)
         names = [f"{value:g}" if isinstance(value, float) else str(value) for value in classes.tolist()]
-        held = f"{len(classes)} classes"
+        content = f"{len(classes)} classes"
     return RowsOnDisk(
         X=np.concatenate([each.rows for each in looks]),
         y=coded(np.concatenate([each.labels for each in looks])),
         target_names=names,
         task="regression" if classes is None else "classification",
         name=name,
-        description=f"{n:,} rows on disk in {len(sizes)} partitions, {X.shape[1]} columns, {held}.",
+        description=f"{n:,} rows on disk in {len(sizes)} partitions, {X.shape[1]} columns, {content}.",
         all_X=X,
         all_y=y.map_blocks(coded, dtype=float),
         numbers=sampled,
@@ -233,11 +233,11 @@ def divided(
         if label_share < 1 and n_train:  # without training rows the labels are in no partition
             is_hidden[np.flatnonzero(mine)[~tested[local]]] = ~labels_kept(n_train, label_share, seed, place)[own]
         start, before, place = start + size, before + n_train, place + (n_train > 0)
-    truth, rows = None, np.concatenate(among)
+    targets, rows = None, np.concatenate(among)
     if label_share < 1:
-        truth, y_train = y_train, hide_row_labels(y_train, label_share, random_state=seed)
+        targets, y_train = y_train, hide_row_labels(y_train, label_share, random_state=seed)
     has_gaps = dataset.has_gaps or label_share < 1
-    return Whole(X_train, y_train, X_test, y_test, rows, has_gaps, truth), is_test, is_hidden
+    return Whole(X_train, y_train, X_test, y_test, rows, has_gaps, targets), is_test, is_hidden
 
 
 def _kind(path: Path) -> str:

@@ -56,7 +56,7 @@ class Split:
 
     @property
     def learnt(self) -> tuple[Any, Any]:
-        """What a method is given: training rows and labels, in partitions where they are on disk."""
+        """The training rows and labels that a method gets, in partitions where they are on disk."""
         return (self.X_train, self.y_train) if self.whole is None else (self.whole.X_train, self.whole.y_train)
 
 
@@ -69,6 +69,6 @@ def divisible_rows(y: NDArray, classification: bool) -> NDArray:
     """Labelled rows, without the only row of a class; row numbers."""
     if not classification:
         return np.flatnonzero(~np.isnan(y))
-    known = np.flatnonzero(~np.isnan(y))
-    counts = np.bincount(y[known].astype(np.intp))
-    return known[counts[y[known].astype(np.intp)] > 1]
+    labelled = np.flatnonzero(~np.isnan(y))
+    counts = np.bincount(y[labelled].astype(np.intp))
+    return labelled[counts[y[labelled].astype(np.intp)] > 1]

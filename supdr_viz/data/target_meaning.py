@@ -1,4 +1,4 @@
-"""What the target of rows on disk means, by the values that it takes: classes, or numbers."""
+"""The meaning of the target of rows on disk, by the values that it takes: classes, or numbers."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def classes_of(values: NDArray, task: str, target: str) -> NDArray | None:
     if task == "classification" or (task == "auto" and (able or not numeric)):
         if able:
             return values
-        held = "fractions" if fractions else f"more than {MOST_CLASSES} values"
+        content = "fractions" if fractions else f"more than {MOST_CLASSES} values"
         advice = ": choose regression for it." if numeric else "."
-        raise FileProblem(f"Classes of rows on disk must be 2 to {MOST_CLASSES}; {target} has {held}{advice}")
+        raise FileProblem(f"Classes of rows on disk must be 2 to {MOST_CLASSES}; {target} has {content}{advice}")
     if not numeric:
         raise FileProblem(f"Regression needs numbers; the target {target} of rows on disk holds none.")
     return None

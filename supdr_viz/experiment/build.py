@@ -188,7 +188,7 @@ def estimator_arguments(
         for spec in method.form
         if options[spec.name] != spec.library_default and spec.applies({**options, TASK: task})
     }
-    known = inspect.signature(method.estimator).parameters
+    parameters = inspect.signature(method.estimator).parameters
     tasks = method.tasks()
     if task not in tasks:
         others = [each.label for each in MENU.values() if each.group == METHODS_GROUP and task in each.tasks()]
@@ -198,11 +198,11 @@ def estimator_arguments(
         )
     if task != tasks[0]:
         arguments["task"] = task
-    if task == "regression" and "loss" in known:
+    if task == "regression" and "loss" in parameters:
         arguments["loss"] = "squared"
     if n_rows is not None and (arguments.get("n_centers") or 0) > n_rows:
         arguments["n_centers"] = n_rows
-    if views is not None and "views" in known:
+    if views is not None and "views" in parameters:
         arguments["views"] = tuple(views)
     if gaps and method.takes_gaps and options.get("preprocessing") == "whiten":
         arguments["preprocessing"] = "zscore"

@@ -10,7 +10,7 @@ from supdr_viz.experiment.methods import MENU, METHODS_GROUP
 
 @dataclass(frozen=True)
 class Change:
-    """What another experiment brings.
+    """The difference between two experiments.
 
     data: other rows, or other parts of them; then all else is another as well.
     labels: other taught labels of the same rows.

@@ -1,4 +1,4 @@
-"""What is to be run: the settings and, where the user brought the data, the table that they speak of."""
+"""An experiment: the settings and, where the user brought the data, the table that they name."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Entry(Protocol):
-    """What a menu offers: a data set, a method, a preset."""
+    """An entry of a menu: a data set, a method, a preset."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""What the method menu calls the methods, in its order."""
+"""The names of the methods in their menu, in its order."""
 
 from __future__ import annotations
 

@@ -59,18 +59,18 @@ class Method:
 
     def tasks(self) -> tuple[str, ...]:
         """Return what it can learn, "classification", "regression" or both; what it does by default comes first."""
-        known = inspect.signature(self.estimator).parameters
-        if "task" not in known:
+        parameters = inspect.signature(self.estimator).parameters
+        if "task" not in parameters:
             return (getattr(self.estimator, "task", "classification"),)
         return (
             ("classification", "regression")
-            if known["task"].default == "classification"
+            if parameters["task"].default == "classification"
             else ("regression", "classification")
         )
 
     @property
     def learns(self) -> str:
-        """What it learns from what, in a word or two."""
+        """The tasks that it learns, or that it takes several views."""
         if "views" in inspect.signature(self.estimator).parameters:
             return "several views"
         return " and ".join(WORDS[task] for task in sorted(self.tasks()))
@@ -126,14 +126,14 @@ def method_menu(task: str = "") -> dict[str, dict[str, str]]:
     return menu
 
 
-def method_for(task: str, wanted: str, *, on_disk: bool = False) -> str:
+def method_for(task: str, current: str, *, on_disk: bool = False) -> str:
     """Return the method to begin with on other data: the one at hand if it suits them, else the menu's first that does.
 
-    `task`: one of "classification", "regression"; `wanted`: key of `MENU`; `on_disk`: whether rows are never all
+    `task`: one of "classification", "regression"; `current`: key of `MENU`; `on_disk`: whether rows are never all
     in memory.
     """
     suited = [name for name, each in MENU.items() if each.suits(task) and (each.takes_partitions or not on_disk)]
-    return wanted if wanted in suited else suited[0]
+    return current if current in suited else suited[0]
 
 
 # Name of a method -> its knobs.

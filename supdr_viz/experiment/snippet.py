@@ -153,15 +153,15 @@ def _drawn_rows(drawn: np.ndarray, dataset: Dataset) -> list[str]:
 def _teaching(taught: Sequence[Label], parts: Split, name: str = "y_train", first: str = "labels") -> list[str]:
     """Lines that give training rows the labels that they were taught."""
     places = {int(row): place for place, row in enumerate(parts.train)}
-    known = [(places[row], code) for row, code in taught if row in places]
-    rows = ", ".join(str(place) for place, _code in known)
-    codes = ", ".join("np.nan" if code == UNLABELLED else str(code) for _place, code in known)
+    labels = [(places[row], code) for row, code in taught if row in places]
+    rows = ", ".join(str(place) for place, _code in labels)
+    codes = ", ".join("np.nan" if code == UNLABELLED else str(code) for _place, code in labels)
     lines = [f"{name} = {first}.copy()"]
-    return [*lines, f"{name}[[{rows}]] = [{codes}]"] if known else lines
+    return [*lines, f"{name}[[{rows}]] = [{codes}]"] if labels else lines
 
 
 def _model(settings: Settings, segments: Segments, dataset: Dataset, parts: Split) -> list[str]:
-    known = dataset.task, parts.n_train, dataset.views, has_gaps(dataset)
+    facts = dataset.task, parts.n_train, dataset.views, has_gaps(dataset)
     iterates = MENU[settings.method].iterates
     teaches = settings.taught or any(segment.taught for segment, _steps in segments)
     begin = ["labels = y_train.astype(float)  # those that were taught come on top"] if teaches else []
@@ -169,7 +169,7 @@ def _model(settings: Settings, segments: Segments, dataset: Dataset, parts: Spli
         return [
             *begin,
             *(_teaching(settings.taught, parts) if teaches else []),
-            f"model = {call_text(settings.method, estimator_arguments(settings, *known))}",
+            f"model = {call_text(settings.method, estimator_arguments(settings, *facts))}",
             "model.fit(X_train, y_train)",
         ]
     lines: list[str] = begin
@@ -179,7 +179,7 @@ def _model(settings: Settings, segments: Segments, dataset: Dataset, parts: Spli
         if segment.taught != taught:
             lines += _teaching(segment.taught, parts)
         taught = segment.taught
-        arguments = estimator_arguments(segment, *known)
+        arguments = estimator_arguments(segment, *facts)
         if number == 0:
             run = {"max_iter": max(steps, 1), "tol": -1}
             lines.append(f"model = {call_text(settings.method, {**arguments, **run})}")
@@ -210,9 +210,9 @@ def _report(settings: Settings, dataset: Dataset, parts: Split) -> list[str]:
     own_labels = bool(SOURCES[settings.data].labels)
     actual = "truth" if settings.label_share < 1 or own_labels else "y_train"
     if settings.taught:  # what was taught counts as true
-        told = [(row, code) for row, code in settings.taught if code != UNLABELLED]
+        labels = [(row, code) for row, code in settings.taught if code != UNLABELLED]
         first = "truth" if actual == "truth" else "labels"
-        lines, actual = _teaching(told, parts, "truth", first), "truth"
+        lines, actual = _teaching(labels, parts, "truth", first), "truth"
     if np.isnan(known_targets(dataset)).any():
         lines += [f"known = ~np.isnan({actual})"]
         predicted, actual = f"{predicted}[known]", f"{actual}[known]"

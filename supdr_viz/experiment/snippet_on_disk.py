@@ -31,11 +31,11 @@ def rows_on_disk(settings: Settings, dataset: RowsOnDisk) -> list[str]:
 
 def report_on_disk(settings: Settings, dataset: RowsOnDisk) -> list[str]:
     """Return lines that print the errors of all rows."""
-    told, tested = _tells_training_error(settings), settings.test_share > 0
-    lines = ["print('train error', model.snapshot_.diagnostics['training_error'])"] if told else []
-    if tested or not told:
+    from_snapshot, tested = _tells_training_error(settings), settings.test_share > 0
+    lines = ["print('train error', model.snapshot_.diagnostics['training_error'])"] if from_snapshot else []
+    if tested or not from_snapshot:
         lines.append("light = model.without_rows()  # what workers need for new rows")
-    if not told:
+    if not from_snapshot:
         lines += _measured("train", "X_train", "truth" if settings.label_share < 1 else "y_train", dataset)
     return [*lines, *(_measured("test", "X_test", "y_test", dataset) if tested else [])]
 

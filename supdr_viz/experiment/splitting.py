@@ -27,10 +27,10 @@ def split(dataset: Dataset, settings: Settings) -> Split:
     """
     if isinstance(dataset, RowsOnDisk):
         return _split_on_disk(dataset, settings)
-    y, truth, classification = dataset.y, known_targets(dataset), dataset.task == "classification"
+    y, targets, classification = dataset.y, known_targets(dataset), dataset.task == "classification"
     n_drawn = len(usable_drawn(settings, dataset)) if settings.drawn and SOURCES[settings.data].planar else 0
     n_base = dataset.n_samples - n_drawn
-    base, drawn = truth[:n_base], np.arange(n_base, dataset.n_samples)
+    base, drawn = targets[:n_base], np.arange(n_base, dataset.n_samples)
     if np.isnan(y).all():
         raise Unusable("None of the rows has a label.")
     divisible = divisible_rows(base, classification)
@@ -58,7 +58,7 @@ def split(dataset: Dataset, settings: Settings) -> Split:
         y_train = hide_labels(y_train, settings.label_share, task=dataset.task, random_state=settings.seed)
     notes = _notes(dataset, settings, kept, stratified)
     X = dataset.X
-    return Split(train, test, X[train], X[test], y_train, truth[test], truth[train], stratified, kept, notes)
+    return Split(train, test, X[train], X[test], y_train, targets[test], targets[train], stratified, kept, notes)
 
 
 def _split_on_disk(dataset: RowsOnDisk, settings: Settings) -> Split:

@@ -43,19 +43,19 @@ def taught_split(parts: Split, dataset: Dataset, taught: Sequence[Label]) -> Spl
     if not labels or dataset.task != "classification":
         return parts
     places = {int(row): place for place, row in enumerate(parts.train)}
-    y_train, truth = parts.y_train.copy(), parts.truth_train.copy()
+    y_train, targets = parts.y_train.copy(), parts.truth_train.copy()
     for row in labels.keys() & places.keys():
         code = labels[row]
         y_train[places[row]] = np.nan if code == UNLABELLED else code
         if code != UNLABELLED:
-            truth[places[row]] = code
+            targets[places[row]] = code
     if len(np.unique(y_train[~np.isnan(y_train)])) < 2:
         raise Unusable("At least two classes must keep a labelled training row.")
     waiting = len(labels.keys() - places.keys())
     notes = [f"{len(labels) - waiting:,} training rows have labels that were taught."]
     if waiting:
         notes.append(f"{waiting:,} labels that were taught are of rows that do not train here.")
-    return replace(parts, y_train=y_train, truth_train=truth, notes=(*parts.notes, *notes), taught=tuple(taught))
+    return replace(parts, y_train=y_train, truth_train=targets, notes=(*parts.notes, *notes), taught=tuple(taught))
 
 
 def taught_further(taught: Iterable[Label], rows: Iterable[int], code: int) -> tuple[Label, ...]:

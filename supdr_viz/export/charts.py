@@ -1,4 +1,4 @@
-"""What a plot shows, as plain arrays: both backends draw these, so that they show the same in the same colours."""
+"""Plots as plain arrays: both backends draw these, so that they show the same in the same colours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNLABELLED = "unlabelled"
 
 @dataclass(frozen=True)
 class Scale:
-    """What colours mean.
+    """The meaning of colours.
 
     `names`: of the classes; a value is the number of its class.  Empty: values are values. `limits`: ends of the scale
     of values. `first`: colour of the first class.
@@ -106,13 +106,13 @@ def read_labels(y: ArrayLike, n_rows: int, classes: Any = None) -> tuple[NDArray
         got = len(labels) if labels.ndim == 1 else f"an array of shape {labels.shape}"
         raise ValueError(f"y must have a label for each of the {n_rows} rows; got {got}")
     listed = labels.tolist()
-    known = [value for value in listed if not _missing(value)]
+    labelled = [value for value in listed if not _missing(value)]
     learnt = [] if classes is None else np.asarray(classes).tolist()
-    found = set(known)
-    if not found <= set(learnt) and labels.dtype.kind in "fiu" and _are_values(found):
+    distinct = set(labelled)
+    if not distinct <= set(learnt) and labels.dtype.kind in "fiu" and _are_values(distinct):
         values = labels.astype(float)
         return values, Scale(limits=spread(values)), {}
-    new = found - set(learnt)
+    new = distinct - set(learnt)
     order = learnt + (sorted(new) if len({type(value) for value in new}) <= 1 else sorted(new, key=str))
     numbers = {value: number for number, value in enumerate(order)}
     codes = np.array([np.nan if _missing(value) else numbers[value] for value in listed], dtype=float)
@@ -133,8 +133,8 @@ def label(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _are_values(found: set[Any]) -> bool:
-    return len(found) > MANY_VALUES or not all(float(value).is_integer() for value in found)
+def _are_values(distinct: set[Any]) -> bool:
+    return len(distinct) > MANY_VALUES or not all(float(value).is_integer() for value in distinct)
 
 
 def _missing(value: Any) -> bool:

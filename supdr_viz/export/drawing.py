@@ -65,10 +65,10 @@ def colours_of(values: NDArray, scale: dict[str, Any]) -> list[str]:
     `values` (n,); `scale`: ``palette``, ``low``, ``high``, and ``nan`` for values that are not finite. Colours are
     written as #RRGGBB.
     """
-    shades, known = scale["palette"], np.isfinite(values)
-    share = np.where(known, (values - scale["low"]) / (scale["high"] - scale["low"]), 0.0)
+    shades, finite = scale["palette"], np.isfinite(values)
+    share = np.where(finite, (values - scale["low"]) / (scale["high"] - scale["low"]), 0.0)
     levels = np.clip(np.floor(share * len(shades)).astype(int), 0, len(shades) - 1)
-    return [shades[level] if ok else scale["nan"] for level, ok in zip(levels, known)]
+    return [shades[level] if ok else scale["nan"] for level, ok in zip(levels, finite)]
 
 
 def _draw_surface(pen: Pen, tree: Tree, plane: Tree, *, dark: bool) -> None:

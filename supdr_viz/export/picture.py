@@ -105,9 +105,9 @@ def _named(name: str, base: float) -> str:
     return f"{name} {'+' if base < 0 else '−'} {abs(base):,.15g}" if base else name
 
 
-def round_ticks(low: float, high: float, wanted: int, whole: bool = False) -> list[float]:
+def round_ticks(low: float, high: float, count: int, whole: bool = False) -> list[float]:
     """Return about so many round numbers between two; whole ones if asked for."""
-    rough = (high - low) / wanted
+    rough = (high - low) / count
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(k * power for k in (1, 2, 5, 10) if k * power >= rough * (1 - 1e-12))
     if whole:

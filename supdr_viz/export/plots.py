@@ -220,11 +220,11 @@ def losses(
     history = getattr(last, "history_", None)
     if not history:
         raise ValueError(f"{type(last).__name__} has no history_: fit it first")
-    wanted = list(names) if names is not None else _shown_losses(last, history)
-    unknown = [name for name in wanted if name not in history]
+    chosen = list(names) if names is not None else _shown_losses(last, history)
+    unknown = [name for name in chosen if name not in history]
     if unknown:
         raise ValueError(f"history_ holds {', '.join(history)}; got {', '.join(map(repr, unknown))}")
-    curves = {name: np.asarray(history[name], dtype=float) for name in wanted}
+    curves = {name: np.asarray(history[name], dtype=float) for name in chosen}
     finite = np.concatenate([values[np.isfinite(values)] for values in curves.values()])
     log = bool(finite.size and finite.min() > 0)
     return _drawn(CurveChart("Losses", curves, log), backend, dark, ax)

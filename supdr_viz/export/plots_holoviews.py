@@ -51,8 +51,8 @@ def _points(chart: PlaneChart, colours: Palette) -> hv.Points:
         made = hv.Points((*chart.points.T, chart.values), names, "y")
         look["clipping_colors"] = {"NaN": colours.muted}
         return made.opts(color="y", cmap=shades, clim=chart.scale.limits, colorbar=True, **look)
-    known = ~np.isnan(chart.values)
-    shown = np.array([chart.scale.names[int(code)] if ok else UNLABELLED for code, ok in zip(chart.values, known)])
+    labelled = ~np.isnan(chart.values)
+    shown = np.array([chart.scale.names[int(code)] if ok else UNLABELLED for code, ok in zip(chart.values, labelled)])
     meaning = {**dict(zip(chart.scale.names, shades)), UNLABELLED: colours.muted}
     present = {name: colour for name, colour in meaning.items() if (shown == name).any()}
     return hv.Points((*chart.points.T, shown), names, "y").opts(

@@ -125,8 +125,8 @@ def _drawn(builder: FrameBuilder, draw: Callable[[], Frame], fitted: Any, mode: 
 
 
 def _until(curves: Curves, iteration: int) -> Curves:
-    known = curves.iteration <= iteration
-    return Curves(curves.iteration[known], {name: values[known] for name, values in curves.values.items()})
+    recorded = curves.iteration <= iteration
+    return Curves(curves.iteration[recorded], {name: values[recorded] for name, values in curves.values.items()})
 
 
 def _chosen(recorded: Sequence[tuple[Snapshot, Any]], limit: int) -> list[tuple[Snapshot, Any]]:

@@ -67,10 +67,10 @@ def document(
     HTML document.
     """
     style = "".join((ASSETS / name).read_text(encoding="utf-8") for name in styles)
-    held = ""
+    scripts = ""
     for name, content in data.items():
         text = json.dumps(content, allow_nan=False).replace("<", "\\u003c")
-        held += f'<script id="{name}" type="application/json">{text}</script>'
+        scripts += f'<script id="{name}" type="application/json">{text}</script>'
     light, dark = (css_variables(palette(each)) for each in (False, True))
     variables = f":root {{{light}}} @media (prefers-color-scheme: dark) {{:root {{{dark}}}}}"
     attribute = f' data-report="{escape(called)}"' if called else ""
@@ -80,7 +80,7 @@ def document(
 <title>{escape(title)}</title><style>{variables}{style}</style></head><body><main>
 {body}
 <footer>Made with supdr-viz. This file needs no network.</footer>
-</main>{held}<script type="module">{bundle(script)}</script></body></html>
+</main>{scripts}<script type="module">{bundle(script)}</script></body></html>
 """
 
 
@@ -120,17 +120,17 @@ def _patches(replay: Replay, tool: str) -> list[bytes]:
     squares.show_scene(replay.scene)
     squares.method.set_method(replay.method, () if replay.mode is None else (replay.mode,))
     for moment in replay.moments:
-        told: list[bytes] = []
+        messages: list[bytes] = []
         if patches:
-            squares.stage.connect(told.append)
-            told.clear()
+            squares.stage.connect(messages.append)
+            messages.clear()
         with squares.stage:
             squares.latent.show_pulled(moment.frame.pulled is not None)
             squares.show_surface(moment.surface)
             squares.show_frame(moment.frame)
             if len(steps):
                 losses.show_curves(replay.losses, moment.iteration, (int(steps[0]), int(steps[-1])))
-        patches.append(told[0] if told else encode({} if patches else squares.stage.tree))
+        patches.append(messages[0] if messages else encode({} if patches else squares.stage.tree))
     return patches
 
 

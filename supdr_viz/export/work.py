@@ -17,7 +17,7 @@ from supdr_viz.run.session import Session
 
 
 class Kind(NamedTuple):
-    """What can be exported.
+    """A kind of file that can be exported.
 
     `file`, `mime`: name and type of the file; `label`, `icon`: of the button; `note`: what is said while it is made.
     """

@@ -33,6 +33,10 @@ SUSPEND_AFTER = 3.0
 Draw = Callable[[Frame | None, Surface | None, Status], None]
 
 
+def _no_preparation(_frame: Frame) -> None:
+    """Do nothing before a frame is drawn."""
+
+
 def _draw_nothing(frame: Frame | None, surface: Surface | None, status: Status) -> None:
     """Stand in for the views of a page that is gone: the link may outlive it."""
 
@@ -61,12 +65,14 @@ class FramePusher:
 
     `screen`: takes the number of every frame; says "hello" when it is there, and "painted" once a frame has arrived.
     `draw`: ``draw(frame, surface, status)`` updates the views; frame and surface may be None.  Called in the page's
-    thread: under the document's lock, but for the frames of a run that goes on.
+    thread: under the document's lock, but for the frames of a run that goes on. `prepare`: ``prepare(frame)`` does in
+    the worker's thread what can be done before a frame is drawn.
     """
 
-    def __init__(self, screen: Screen, draw: Draw) -> None:
+    def __init__(self, screen: Screen, draw: Draw, prepare: Callable[[Frame], None] = _no_preparation) -> None:
         self._screen = screen
         self._draw = draw
+        self._prepare = prepare
         self._doc: Document | None = None
         self._call: Call | None = None
         self._loop: IOLoop | None = None
@@ -122,10 +128,13 @@ class FramePusher:
 
         While a frame is in flight nothing is pushed: its acknowledgement looks for what is new.
         """
-        call, loop = self._call, self._loop
+        call, loop, player = self._call, self._loop, self._player
         if call is None or loop is None or self._scheduled or not self._started or self._waits:
             return
         self._scheduled = True
+        frame = None if player is None else player.frame
+        if frame is not None:
+            self._prepare(frame)
         if self._goes_on:
             loop.add_callback(self._push_on)
         else:

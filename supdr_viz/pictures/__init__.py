@@ -1,1 +1,1 @@
-"""What is drawn: plain arrays, made from a snapshot."""
+"""Pictures: plain arrays, made from a snapshot."""

@@ -27,7 +27,7 @@ from supdr_viz.pictures.types import Density, Scene
 
 @dataclass(frozen=True, eq=False)
 class AllRows:
-    """What was counted of all rows at one iteration.
+    """The counts of all rows at one iteration.
 
     `density`: in the latent plane. `rates`: ``"train"`` and ``"test"``: per cent of the rows that are wrong, or mean
     squared errors, as far as they are known; where labels are hidden also ``"labelled"`` and ``"unlabelled"`` of the
@@ -51,22 +51,22 @@ def count_everywhere(
 
     grid = latent_grid(plane, places, scene)
     shape, light = (grid.n_layers, grid.cells, grid.cells), fitted.without_rows()
-    known, rates = fitted.latent_partitions(), {}
+    latent, rates = fitted.latent_partitions(), {}
     trained = _partitions(whole.X_train, whole.y_train)
-    if known is None:
+    if latent is None:
         counts, rates["train"] = _as_new(total(count_new_rows, light, *trained, grid), grid)
     else:
-        counts = total(count_rows, *known, grid)
+        counts = total(count_rows, *latent, grid)
         rates["train"] = 100.0 * snapshot.diagnostics["training_error"]
     if whole.has_gaps:
-        truth = trained[1] if whole.truth_train is None else _values(whole.truth_train)
-        found = total(count_unlabelled_rows, light, *trained, truth, grid)
-        if known is not None:
-            counts = counts + found[:-3].reshape(shape)
-        rates |= _with_hidden(rates["train"], found[-3:], _unit(grid))
+        targets = trained[1] if whole.truth_train is None else _values(whole.truth_train)
+        sums = total(count_unlabelled_rows, light, *trained, targets, grid)
+        if latent is not None:
+            counts = counts + sums[:-3].reshape(shape)
+        rates |= _with_hidden(rates["train"], sums[-3:], _unit(grid))
     if whole.X_test is not None:
-        found = total(count_new_rows, light, *_partitions(whole.X_test, whole.y_test), grid)
-        more, rates["test"] = _as_new(found, grid)
+        sums = total(count_new_rows, light, *_partitions(whole.X_test, whole.y_test), grid)
+        more, rates["test"] = _as_new(sums, grid)
         counts = counts + more
     return AllRows(shaded(counts, grid.extent), rates)
 
@@ -76,16 +76,16 @@ def _unit(grid: Grid) -> float:
     return 100.0 if grid.ends is None else 1.0
 
 
-def _as_new(found: NDArray, grid: Grid) -> tuple[NDArray, float]:
+def _as_new(sums: NDArray, grid: Grid) -> tuple[NDArray, float]:
     """Return the counts of new rows, and the error of those that have a target."""
-    labelled, loss = (float(number) for number in found[-2:])
-    counts = found[:-2].reshape(grid.n_layers, grid.cells, grid.cells)
+    labelled, loss = (float(number) for number in sums[-2:])
+    counts = sums[:-2].reshape(grid.n_layers, grid.cells, grid.cells)
     return counts, _unit(grid) * loss / labelled if labelled else float("nan")
 
 
-def _with_hidden(labelled: float, found: NDArray, unit: float) -> dict[str, float]:
+def _with_hidden(labelled: float, sums: NDArray, unit: float) -> dict[str, float]:
     """Return the errors of training rows where targets of some are hidden; `labelled` is that of the others."""
-    n_labelled, n_hidden, loss = (float(number) for number in found)
+    n_labelled, n_hidden, loss = (float(number) for number in sums)
     if not n_hidden:
         return {}
     every = (labelled * n_labelled + unit * loss) / (n_labelled + n_hidden)
@@ -132,12 +132,12 @@ def count_within(fitted: Any, whole: Whole, grid: Grid, corners: NDArray, *, lat
     tested = [] if whole.X_test is None else [_partitions(whole.X_test, whole.y_test)]
     if not latent:
         return int(sum(total(count_enclosed, rows, grid, corners) for rows, _ in (trained, *tested)))
-    light, known = fitted.without_rows(), fitted.latent_partitions()
+    light, trained_latent = fitted.without_rows(), fitted.latent_partitions()
     new = [(*each, False) for each in tested]
-    if known is None or whole.has_gaps:
-        new.append((*trained, known is not None))
+    if trained_latent is None or whole.has_gaps:
+        new.append((*trained, trained_latent is not None))
     count = sum(total(count_enclosed_new, light, rows, codes, grid, corners, gaps) for rows, codes, gaps in new)
-    return int(count + (0 if known is None else total(count_enclosed, known[0], grid, corners)))
+    return int(count + (0 if trained_latent is None else total(count_enclosed, trained_latent[0], grid, corners)))
 
 
 def scene_grid(scene: Scene) -> Grid:

@@ -1,4 +1,4 @@
-"""What the axes of a plane mean in terms of the columns of the data: those that rise and fall with them."""
+"""The columns of the data that rise and fall with the axes of a plane, and so give them a meaning."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def _signed(value: float) -> str:
 
 def _standardised(values: NDArray) -> NDArray:
     """Return columns of mean 0 and variance 1; constant ones and cells that are missing are 0."""
-    known = np.isfinite(values)
-    counts = np.maximum(known.sum(axis=0), 1)
-    centred = np.where(known, values - np.where(known, values, 0.0).sum(axis=0) / counts, 0.0)
+    finite = np.isfinite(values)
+    counts = np.maximum(finite.sum(axis=0), 1)
+    centred = np.where(finite, values - np.where(finite, values, 0.0).sum(axis=0) / counts, 0.0)
     deviation = np.sqrt((centred**2).mean(axis=0))
     return np.divide(centred, deviation, out=np.zeros_like(centred), where=deviation > 1e-12)

@@ -1,4 +1,4 @@
-"""Pictures of many rows: the density of all of them, by class, under a fixed sample that is drawn row by row."""
+"""Pictures of many rows: the density of all of them, by colour, under a fixed sample that is drawn row by row."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
 from supdr.rows.counting import cell_counts, value_layer
-from supdr_viz.pictures.types import Density, Scene
+from supdr_viz.pictures.types import Density
 
 # Of more rows only a sample is drawn row by row.
 CROWD = 5_000
@@ -36,18 +36,6 @@ def sampled(n_rows: int) -> NDArray | None:
     if n_rows <= CROWD:
         return None
     return np.random.default_rng(0).choice(n_rows, SAMPLE, replace=False)
-
-
-def layers(scene: Scene) -> tuple[NDArray, int]:
-    """Return the layer of each row: its class, or about its value; those without a label have the last one.
-
-    Returns `layer` (n,); `n_layers`.
-    """
-    hidden = ~scene.is_test & ~scene.is_labelled
-    if scene.task == "regression":
-        return value_layers(np.where(hidden, np.nan, scene.target), *scene.value_range)
-    count = len(scene.class_names)
-    return np.where(hidden, count, scene.code.astype(np.int64)), count + 1
 
 
 def value_layers(values: NDArray, low: float, high: float) -> tuple[NDArray, int]:
@@ -84,8 +72,3 @@ def shaded(counts: NDArray, extent: tuple[float, float, float, float]) -> Densit
         share = np.log1p(total[seen]) / np.log1p(total.max())
         opacity[seen] = FAINTEST + (DENSEST - FAINTEST) * share
     return Density(np.rint(smooth * (opacity / np.maximum(total, 1e-9))).astype(np.uint8), extent)
-
-
-def scene_density(scene: Scene, points: NDArray, extent: tuple[float, float, float, float]) -> Density | None:
-    """Return the density of all rows of a scene at their places, or None where every row is drawn singly."""
-    return None if scene.drawn is None else density(points, *layers(scene), extent)

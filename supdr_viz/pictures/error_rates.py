@@ -22,36 +22,36 @@ def error_rates(surface: Surface, scene: Scene, snapshot: Snapshot) -> dict[str,
     if scene.n_rows > len(scene.position) and not surface.rates:
         return {}  # those of the sample are not those of all rows, which were not counted
     if surface.rates:
-        return {**surface.rates, **_told_rates(scene, snapshot)}
-    known = np.isfinite(scene.target)
+        return {**surface.rates, **_snapshot_rates(scene, snapshot)}
+    has_target = np.isfinite(scene.target)
     loss = (surface.predicted - scene.target) ** 2 if scene.task == "regression" else 100.0 * surface.wrong
-    rates = {"train": float(loss[known & ~scene.is_test].mean())}
-    as_new = known & ~scene.is_test & np.isfinite(surface.placed)
+    rates = {"train": float(loss[has_target & ~scene.is_test].mean())}
+    as_new = has_target & ~scene.is_test & np.isfinite(surface.placed)
     if scene.drawn is not None:
         as_new[np.setdiff1d(np.arange(len(as_new)), scene.drawn)] = False
     if as_new.any():
         missed = surface.placed[as_new] - scene.target[as_new]
         rates["as new"] = float((missed**2 if scene.task == "regression" else 100.0 * (missed != 0.0)).mean())
     if scene.is_test.any():
-        rates["test"] = float(loss[known & scene.is_test].mean())
-    hidden = known & ~scene.is_test & ~scene.is_labelled
+        rates["test"] = float(loss[has_target & scene.is_test].mean())
+    hidden = has_target & ~scene.is_test & ~scene.is_labelled
     if hidden.any():
-        rates["labelled"] = float(loss[known & scene.is_labelled].mean())
+        rates["labelled"] = float(loss[has_target & scene.is_labelled].mean())
         rates["unlabelled"] = float(loss[hidden].mean())
     if scene.task == "regression":
-        unseen = known & ~scene.is_labelled
-        rates["constant"] = constant_error(scene, unseen if unseen.any() else known)
-    return {**rates, **_told_rates(scene, snapshot)}
+        unseen = has_target & ~scene.is_labelled
+        rates["constant"] = constant_error(scene, unseen if unseen.any() else has_target)
+    return {**rates, **_snapshot_rates(scene, snapshot)}
 
 
-def _told_rates(scene: Scene, snapshot: Snapshot) -> dict[str, float]:
+def _snapshot_rates(scene: Scene, snapshot: Snapshot) -> dict[str, float]:
     """Return what a snapshot says of all rows by itself."""
-    told, diagnostics = {}, snapshot.diagnostics
+    rates, diagnostics = {}, snapshot.diagnostics
     if "validation_error" in diagnostics:
-        told["validation"] = diagnostics["validation_error"] * (1.0 if scene.task == "regression" else 100.0)
+        rates["validation"] = diagnostics["validation_error"] * (1.0 if scene.task == "regression" else 100.0)
     if "support_fraction" in diagnostics:
-        told["support vectors"] = 100.0 * diagnostics["support_fraction"]
-    return told
+        rates["support vectors"] = 100.0 * diagnostics["support_fraction"]
+    return rates
 
 
 def constant_error(scene: Scene, rows: NDArray) -> float:

@@ -73,9 +73,9 @@ def measuring(input_rows: InputRows, places: NDArray, iteration: int) -> Measuri
     k, chosen = usable_neighbors(len(X)), np.arange(len(X)) if drawn is None else np.sort(drawn)
     trust, kept = np.full((2, len(X)), np.nan)
     lost, false = np.full((2, len(X), k), NO_ROW, dtype=np.int32)
-    for some, found, changed in row_batches(X, places, n_neighbors=k, rows=chosen, batch=BATCH):
+    for some, scores, changed in row_batches(X, places, n_neighbors=k, rows=chosen, batch=BATCH):
         rows = chosen[some]
-        trust[rows], kept[rows] = found[:, 0], found[:, 1]
+        trust[rows], kept[rows] = scores[:, 0], scores[:, 1]
         lost[rows], false[rows] = changed
         yield
     numbers, n_new = _numbers(input_rows, places)
@@ -99,8 +99,8 @@ def sampled(
         lost, false = np.full((2, len(X), k), NO_ROW, dtype=np.int32)
     else:
         trust, kept, lost, false = (each.copy() for each in (before.trust, before.kept, before.lost, before.false))
-    for some, found, changed in row_batches(X, places, n_neighbors=k, rows=rows):
-        trust[rows[some]], kept[rows[some]] = found[:, 0], found[:, 1]
+    for some, scores, changed in row_batches(X, places, n_neighbors=k, rows=rows):
+        trust[rows[some]], kept[rows[some]] = scores[:, 0], scores[:, 1]
         lost[rows[some]], false[rows[some]] = changed
     return MapQuality(iteration, k, trust, kept, lost, false, {}, 0)
 
@@ -108,18 +108,18 @@ def sampled(
 def _numbers(input_rows: InputRows, places: NDArray) -> tuple[dict[str, float], int]:
     """Return the measures of the test rows, or of all where there are too few, and the number of test rows or 0."""
     scene, split = input_rows.scene, input_rows.split
-    truth = np.concatenate([split.truth_train, split.y_test])
-    asked = scene.is_test if scene.is_test.sum() >= FEWEST else np.ones(len(places), dtype=bool)
-    k = usable_neighbors(int(asked.sum()))
-    voters = None if asked.all() else (places[~asked], truth[~asked])
-    n_voting = np.isfinite(truth).sum() - 1 if voters is None else np.isfinite(voters[1]).sum()
-    found = map_quality(
-        input_rows.rows[asked],
-        places[asked],
-        truth[asked] if n_voting >= k else None,
+    targets = np.concatenate([split.truth_train, split.y_test])
+    judged = scene.is_test if scene.is_test.sum() >= FEWEST else np.ones(len(places), dtype=bool)
+    k = usable_neighbors(int(judged.sum()))
+    voters = None if judged.all() else (places[~judged], targets[~judged])
+    n_voting = np.isfinite(targets).sum() - 1 if voters is None else np.isfinite(voters[1]).sum()
+    quality = map_quality(
+        input_rows.rows[judged],
+        places[judged],
+        targets[judged] if n_voting >= k else None,
         n_neighbors=k,
         task=scene.task,
         voters=voters if n_voting >= k else None,
-        n_pairs=MOST_PAIRS if asked.sum() ** 2 > 2 * MOST_PAIRS else None,
+        n_pairs=MOST_PAIRS if judged.sum() ** 2 > 2 * MOST_PAIRS else None,
     )
-    return found.numbers, 0 if asked.all() else int(asked.sum())
+    return quality.numbers, 0 if judged.all() else int(judged.sum())

@@ -1,4 +1,4 @@
-"""What a method shows of itself, as primitives: rows, arrows, strokes, areas, marks, an image, and words about them."""
+"""A method's own picture, as primitives: rows, arrows, strokes, areas, marks, an image, and words about them."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Panel(NamedTuple):
 
 
 class RowValue(NamedTuple):
-    """What the tooltip of every row says of it.
+    """The value that the tooltip of every row gives.
 
     `values` (n,): NaN: nothing.
     """
@@ -131,7 +131,7 @@ class RowValue(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """What a method shows of itself, in primitives that any method can use.
+    """A method's own picture, in primitives that any method can use.
 
     Colours are names of roles ("class 0", "muted", ...: see `supdr_viz.ui.theme`), so that a theme changes them all at
     once; everything else refers to them by index.

@@ -12,7 +12,8 @@ from scipy.sparse.linalg import svds
 from supdr.datasets import Dataset
 from supdr_viz.data.split import Split
 from supdr_viz.pictures.axis_columns import NUMBERED, AxisColumns
-from supdr_viz.pictures.density import sampled, scene_density
+from supdr_viz.pictures.density import sampled
+from supdr_viz.pictures.row_colours import scene_density
 from supdr_viz.pictures.types import Plane, Scene
 
 # Empty border around the points, as a share of the plane's width.
@@ -42,11 +43,11 @@ def build_scene(dataset: Dataset, split: Split, axes: tuple[int, int] | None = N
     the two there are, or the plane of the first two principal components.
     """
     X = np.concatenate([split.X_train, split.X_test])
-    truth = np.concatenate([split.truth_train, split.y_test])
+    targets = np.concatenate([split.truth_train, split.y_test])
     plane = input_plane(X, split.X_train, dataset.feature_names, axes)
     classification = dataset.task == "classification"
     is_test = np.arange(len(X)) >= len(split.X_train)
-    known = np.concatenate([~np.isnan(split.y_train), np.zeros(len(split.X_test), dtype=bool)])
+    is_labelled = np.concatenate([~np.isnan(split.y_train), np.zeros(len(split.X_test), dtype=bool)])
     position = plane.project(filled(X, split.X_train))
     names = tuple(dataset.feature_names) if dataset.image_shape is None else ()
     scene = Scene(
@@ -55,17 +56,17 @@ def build_scene(dataset: Dataset, split: Split, axes: tuple[int, int] | None = N
         task=dataset.task,
         class_names=tuple(dataset.target_names) if classification else (),
         position=position,
-        code=np.nan_to_num(truth).astype(np.uint8) if classification else np.zeros(len(X), dtype=np.uint8),
-        target=truth,
+        code=np.nan_to_num(targets).astype(np.uint8) if classification else np.zeros(len(X), dtype=np.uint8),
+        target=targets,
         is_test=is_test,
-        is_labelled=known,
+        is_labelled=is_labelled,
         row=np.concatenate([split.train, split.test]),
         plane=plane,
         n_features=X.shape[1],
         image_shape=dataset.image_shape,
         images=_pictures(X, dataset.image_shape),
         image_range=_image_range(X, dataset.image_shape),
-        notes=() if split.whole is not None else _notes(X, known, is_test),
+        notes=() if split.whole is not None else _notes(X, is_labelled, is_test),
         view_names=view_names(dataset),
         drawn=sampled(len(X)) if split.whole is None else np.arange(len(X)),
         n_rows=len(X) if split.whole is None else split.whole.n_rows,
@@ -168,15 +169,15 @@ def steady_extent(points: NDArray, previous: Extent | None) -> Extent:
     Else return `square_extent`.
     """
     low, high = _ends(points)
-    wanted = _square(low, high)
+    square = _square(low, high)
     if previous is None:
-        return wanted
+        return square
     x_low, x_high, y_low, y_high = previous
     room = ROOM * (x_high - x_low)
     (left, bottom), (right, top) = low - room, high + room
     holds = x_low <= left and right <= x_high and y_low <= bottom and top <= y_high
-    filled = (wanted[1] - wanted[0]) / (x_high - x_low)
-    return previous if holds and filled > SHRINK else wanted
+    filled = (square[1] - square[0]) / (x_high - x_low)
+    return previous if holds and filled > SHRINK else square
 
 
 def without_outliers(points: NDArray) -> NDArray:
@@ -196,8 +197,8 @@ def without_outliers(points: NDArray) -> NDArray:
 def spread_strip(points: NDArray) -> NDArray:
     """Spread points (n, 2) of a one-dimensional latent space over a strip, the same way every time."""
     spread = (np.arange(len(points)) * 0.6180339887498949) % 1.0 - 0.5
-    known = points[np.isfinite(points[:, 0]), 0]  # of very many rows only some are placed
-    height = max(float(np.ptp(known)) if len(known) else 0.0, 1e-9) * 0.5
+    placed = points[np.isfinite(points[:, 0]), 0]  # of very many rows only some are placed
+    height = max(float(np.ptp(placed)) if len(placed) else 0.0, 1e-9) * 0.5
     return np.stack([points[:, 0], spread * height], axis=1)
 
 
@@ -227,12 +228,12 @@ def grey_levels(cells: NDArray, ends: tuple[float, float]) -> NDArray:
     return np.clip(levels, 0, 255).astype(np.uint8)
 
 
-def _notes(X: NDArray, known: NDArray, is_test: NDArray) -> tuple[str, ...]:
+def _notes(X: NDArray, is_labelled: NDArray, is_test: NDArray) -> tuple[str, ...]:
     notes = []
     missing = int(np.isnan(X).sum())
     if missing:
         notes.append(f"{missing} missing cells")
-    hidden = int((~known & ~is_test).sum())
+    hidden = int((~is_labelled & ~is_test).sum())
     if hidden:
         notes.append(f"{hidden} of {int((~is_test).sum())} training rows are unlabelled")
     if (drawn := sampled(len(X))) is not None:

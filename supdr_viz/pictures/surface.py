@@ -5,6 +5,7 @@ They cost far more than a frame, so the player evaluates them within a budget: c
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,9 +14,13 @@ import numpy as np
 from contourpy import contour_generator
 from numpy.typing import NDArray
 
+from supdr.engine.fitted import ExtrapolationWarning
 from supdr_viz.data.split import Split
 from supdr_viz.pictures.scene import Extent, spread_strip
 from supdr_viz.pictures.types import Lines, Relief, Scene, Sheet, Surface
+
+# The points of a surface are no rows of the user's: corners of a plane may lie far outside of the training rows.
+warnings.filterwarnings("ignore", "[0-9]+ of [0-9]+ rows of X lie far outside", UserWarning, __name__)
 
 # Evaluated points per axis, while running and at rest.
 COARSE, FINE = 50, 100
@@ -30,6 +35,10 @@ MAX_CELLS = 4_000_000
 MAX_SCORES = 30_000
 
 LEVELS = 255
+
+# Surfaces reach beyond the rows.
+warnings.filterwarnings("ignore", category=ExtrapolationWarning)
+
 NO_LINES = Lines([], [])
 
 
@@ -44,13 +53,13 @@ def evaluate(
     tested = _predict(fitted, split.X_test)
     predicted = np.concatenate([fitted.transduction_, tested])
     placed = np.concatenate([_placed(fitted, scene, split, at_rest=resolution >= FINE), tested])
-    truth = np.concatenate([split.truth_train, split.y_test])
+    targets = np.concatenate([split.truth_train, split.y_test])
     if scene.task == "regression":
         value_range = scene.value_range
-        wrong = beyond = np.zeros(len(truth), dtype=bool)
+        wrong = beyond = np.zeros(len(targets), dtype=bool)
     else:
         value_range = (0.0, 1.0)
-        wrong, beyond = ((each != truth) & np.isfinite(truth) for each in (predicted, placed))
+        wrong, beyond = ((each != targets) & np.isfinite(targets) for each in (predicted, placed))
     classes = None if scene.task == "regression" else fitted.classes_.astype(np.uint8)
     return Surface(
         iteration=iteration,
@@ -260,11 +269,11 @@ def traced(x: NDArray, y: NDArray, plane: NDArray, levels: Sequence[float]) -> l
 
     `x`, `y`, `plane`: see `contours`.
     """
-    generator, found = contour_generator(x, y, plane), []
+    generator, by_level = contour_generator(x, y, plane), []
     for level in levels:
         lines = [np.asarray(line) for line in generator.lines(level)]
-        found.append(Lines([line[:, 0] for line in lines], [line[:, 1] for line in lines]))
-    return found
+        by_level.append(Lines([line[:, 0] for line in lines], [line[:, 1] for line in lines]))
+    return by_level
 
 
 def _has_margin(fitted: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What is drawn: plain arrays, ready for the browser.
+"""Plain arrays, ready to be drawn by the browser.
 
 A `Scene` is fixed for a data set and split; a `Frame` is one iteration of a run; a `Surface` is a decision surface,
 which is dearer and may trail the frames.  All three are immutable; views read nothing else.
@@ -49,19 +49,21 @@ class Plane:
 
 @dataclass(frozen=True, eq=False)
 class Density:
-    """How densely all rows lie in a plane, by class.
+    """How densely all rows lie in a plane, by colour.
 
-    `levels` (k, r, r): for each class (regression: each range of values), and last for rows without a label, what it
-    adds to the opacity of a cell, in 255ths.  First row lowest. `extent`: (x_low, x_high, y_low, y_high).
+    `levels` (k, r, r): for each colour (regression: each range of values), and last for rows without one, what it adds
+    to the opacity of a cell, in 255ths.  First row lowest. `extent`: (x_low, x_high, y_low, y_high). `colour_by` (one
+    of "label", "truth", "prediction", "error", "trust"): what the colours mean.
     """
 
     levels: NDArray
     extent: tuple[float, float, float, float]
+    colour_by: str = "label"
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What stays while a run goes on.  Rows are training rows first, then test rows.
+    """The part of the display that stays while a run goes on.  Rows are training rows first, then test rows.
 
     task: one of "classification", "regression".
     class_names: empty for regression.
@@ -114,8 +116,8 @@ class Scene:
     @property
     def value_range(self) -> tuple[float, float]:
         """Ends of the scale of values: the smallest and the largest target."""
-        known = self.target[np.isfinite(self.target)]
-        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+        finite = self.target[np.isfinite(self.target)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
         return (low, high) if high > low else (low - 0.5, low + 0.5)
 
     def padded(self, values: NDArray, fill: float = np.nan) -> NDArray:
@@ -249,10 +251,7 @@ class Surface:
         among them may be classified rightly by their own latent rows, which saw their labels. Training rows that are
         not drawn count by their own latent rows.
     value_range: regression: values at image levels 0 and 255.
-    density, input_density: of all rows in the latent and in the input plane, where not all are drawn singly; None in
-        the input plane where it is the scene's.
-    places (n, 2): where all rows of the scene stand in the latent plane, where the frames have those only that are
-        drawn singly.
+    density, input_density: of all rows in the latent and in the input plane, where not all are drawn singly.
     rates: errors of all rows, where those of the scene are a sample of them, and all were counted for this surface.
     counted: the iteration at which they were counted last: that of `density`.
     """
@@ -267,7 +266,6 @@ class Surface:
     value_range: tuple[float, float] = (0.0, 1.0)
     density: Density | None = None
     input_density: Density | None = None
-    places: NDArray | None = None
     rates: dict[str, float] = field(default_factory=dict)
     counted: int | None = None
 

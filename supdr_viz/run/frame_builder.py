@@ -14,11 +14,11 @@ from supdr.engine.iterate import Snapshot
 from supdr.rows.counting import points_in_polygon
 from supdr_viz.data.split import Split
 from supdr_viz.pictures.axis_columns import AxisColumns
-from supdr_viz.pictures.density import scene_density
 from supdr_viz.pictures.map_quality import InputRows
 from supdr_viz.pictures.methods import Mode, mode_of
 from supdr_viz.pictures.methods.few_labels_errors import FewLabelErrors
 from supdr_viz.pictures.picture import Picture
+from supdr_viz.pictures.row_colours import scene_density
 from supdr_viz.pictures.scene import steady_extent, without_outliers
 from supdr_viz.pictures.surface import LatentPlane, latent_axes, with_latent
 from supdr_viz.pictures.types import Curves, Density, Frame, MapQuality, Scene, Surface
@@ -26,7 +26,7 @@ from supdr_viz.pictures.types import Curves, Density, Frame, MapQuality, Scene, 
 
 @dataclass(frozen=True)
 class DisplayOptions:
-    """What the user asked to see.
+    """The user's choice of what frames show.
 
     latent (one of "embedding", "transform"): where training rows stand: as learnt with their labels, or as new rows
         would.
@@ -34,6 +34,7 @@ class DisplayOptions:
     method_mode: name of a mode of the method's view, see `supdr_viz.pictures.methods`; ``"none"``: no picture.
     latent_axes: two latent coordinates, or None: the first two principal components when there are more than two.
     truth: how true the plane is, once the run is at rest.
+    colour_by (one of "label", "truth", "prediction", "error", "trust"): what the colours of densities mean.
     """
 
     latent: str = "embedding"
@@ -41,6 +42,7 @@ class DisplayOptions:
     method_mode: str = "none"
     latent_axes: tuple[int, int] | None = None
     truth: bool = False
+    colour_by: str = "label"
 
 
 def fitted_at(estimator: Any, snapshot: Snapshot, split: Split | None) -> Any:
@@ -154,33 +156,44 @@ class FrameBuilder:
             return None
         return with_latent(self.surface, fitted, self.scene, self.plane)
 
-    def counted(self, surface: Surface, fitted: Any, snapshot: Snapshot, *, everywhere: bool = True) -> Surface:
+    def counted(
+        self, surface: Surface, fitted: Any, snapshot: Snapshot, *, colour_by: str = "label", everywhere: bool = True
+    ) -> Surface:
         """Return a surface with what is to be said of all rows, if not all are drawn singly.
 
-        `fitted`: whose surface it is. `everywhere`: whether rows on disk are counted now; else the surface says what
-        was counted last.
+        `fitted`: whose surface it is. `colour_by`: see `DisplayOptions`; rows on disk are counted by their labels.
+        `everywhere`: whether rows on disk are counted now; else the surface says what was counted last.
         """
         if self.plane is None:
             return surface
-        whole = self.split.whole
-        if whole is None:
-            if self.scene.drawn is None:
-                return surface
-            assert self.latent is not None
-            density = scene_density(self.scene, self.latent, self.plane.extent)
-            return replace(surface, density=density, places=self.latent)
+        if self.split.whole is not None:
+            return self._counted_on_disk(surface, fitted, snapshot, everywhere)
+        if self.scene.drawn is None:
+            return surface
+        scene, latent, plane = self.scene, self.latent, self.plane
+        assert latent is not None
+        density = scene_density(scene, latent, plane.extent, surface, colour_by, self.truth)
+        in_input = scene.density
+        if colour_by != "label":
+            in_input = scene_density(scene, scene.position, scene.plane.extent, surface, colour_by, self.truth)
+        return replace(surface, density=density, input_density=in_input)
+
+    def _counted_on_disk(self, surface: Surface, fitted: Any, snapshot: Snapshot, everywhere: bool) -> Surface:
         from supdr_viz.pictures.all_rows import constant_everywhere, count_everywhere, input_density
 
         rates: dict[str, float] = {}
         if everywhere:
+            whole = self.split.whole
+            assert whole is not None
+            assert self.plane is not None
             if self._input_density is None:
                 self._input_density = input_density(whole, self.scene)
                 if self.scene.task == "regression":
                     self._constant = {"constant": constant_everywhere(whole, self.scene)}
             assert self.places is not None
             len(snapshot.diagnostics)  # of all rows, too
-            found = count_everywhere(fitted, snapshot, whole, self.plane, self.places, self.scene)
-            self._counted, rates = (found.density, snapshot.iteration), {**found.rates, **self._constant}
+            rows = count_everywhere(fitted, snapshot, whole, self.plane, self.places, self.scene)
+            self._counted, rates = (rows.density, snapshot.iteration), {**rows.rates, **self._constant}
         density, counted = self._counted
         return replace(surface, density=density, input_density=self._input_density, counted=counted, rates=rates)
 

@@ -1,4 +1,4 @@
-"""What a run leaves behind: curves of scalars, and a bounded set of snapshots to scrub through."""
+"""Records of a run: curves of scalars, and a bounded set of snapshots to scrub through."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ class CurveLog:
                 for i in range(*tail.indices(self._size))
             ]
             self._size = place
-            for moment, known in ((iteration, values), *later):
-                self.append(moment, known)
+            for moment, numbers in ((iteration, values), *later):
+                self.append(moment, numbers)
 
     def latest(self, iteration: int, within: int) -> dict[str, float]:
         """Return the values of the last column up to `iteration`; none if it is more than `within` iterations back."""
@@ -118,9 +118,9 @@ def _thinned(column: NDArray, index: NDArray) -> NDArray:
     values = column[index]
     gaps = np.isnan(values)
     if gaps.any() and len(index):
-        known = np.flatnonzero(~np.isnan(column[: index[-1] + 1]))
-        if len(known):
-            latest = known[np.maximum(np.searchsorted(known, index, side="right") - 1, 0)]
+        present = np.flatnonzero(~np.isnan(column[: index[-1] + 1]))
+        if len(present):
+            latest = present[np.maximum(np.searchsorted(present, index, side="right") - 1, 0)]
             recent = gaps & (latest <= index) & (latest > np.concatenate([[-1], index[:-1]]))
             values[recent] = column[latest[recent]]
     return values

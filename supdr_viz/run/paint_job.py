@@ -1,4 +1,4 @@
-"""What the jobs of a painter have in common: the state of the display, what is to be painted, and when."""
+"""Common parts of the jobs of a painter: the state of the display, and a request for what to paint."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from supdr_viz.run.recording import Recording
 
 @dataclass
 class Display:
-    """What is on display.
+    """The state of the display.
 
     recording: guarded by `lock`, which is held only while it is read or written.
     clock: returns the time in seconds.
@@ -37,7 +37,7 @@ class Display:
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be painted.
+    """A request to paint a snapshot.
 
     snapshot: the one on display.
     live: whether it is the newest.

@@ -65,6 +65,11 @@ class Painter:
         same = before.latent == options.latent and before.latent_axes == options.latent_axes
         self.invalidate(surface=not same)
 
+    @property
+    def frame(self) -> Frame | None:
+        """The newest frame that was not taken yet."""
+        return self._frames.frame
+
     def take_frame(self) -> Frame | None:
         """Return the newest frame that was not taken yet."""
         with self._display.lock:

@@ -312,6 +312,12 @@ class Player:
         painter = self._reel.painter
         return painter is not None and painter.hurries
 
+    @property
+    def frame(self) -> Frame | None:
+        """The newest frame that was not taken yet."""
+        painter = self._reel.painter
+        return None if painter is None else painter.frame
+
     def take_frame(self) -> Frame | None:
         """Return the newest frame that was not taken yet."""
         painter = self._reel.painter
@@ -324,7 +330,7 @@ class Player:
 
 
 class _Turns:
-    """What a gate says to one player."""
+    """The answers of a gate to one player."""
 
     def __init__(self, player: Player, gate: Gate, wake: Callable[[], None]) -> None:
         self._player, self._gate, self._wake = player, gate, wake

@@ -1,4 +1,4 @@
-"""What one run has done so far: snapshots, curves, and the segments that a Python snippet repeats."""
+"""The recording of one run so far: snapshots, curves, and the segments that a Python snippet repeats."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Segment:
 
 
 class CurveChunk(NamedTuple):
-    """What is drawn of successive steps that say the same names.
+    """The points of curves of successive steps that have the same names.
 
     `iterations`: rising; `values`: step by step, those of a step in the order of the names.
     """
@@ -166,9 +166,9 @@ class Recording:
         ``"gap"``: by how many per cent of the objective it may lie above its least value, if a bound is known.
         """
         numbers = {"objective": snapshot.objective, "rate": self._rate()}
-        known = snapshot.diagnostics.available
-        if "bound" in known and snapshot.objective > 0:
-            numbers["gap"] = 100.0 * (1.0 - max(known["bound"], 0.0) / snapshot.objective)
+        available = snapshot.diagnostics.available
+        if "bound" in available and snapshot.objective > 0:
+            numbers["gap"] = 100.0 * (1.0 - max(available["bound"], 0.0) / snapshot.objective)
         within = STALE if at_rest else snapshot.iteration
         return {**numbers, **self.errors.latest(snapshot.iteration, within)}
 

@@ -1,4 +1,4 @@
-"""What is wanted of one run, and when: a state machine without threads, data or a clock of its own.
+"""The next action of one run, and its time: a state machine without threads, data or a clock of its own.
 
 A `RunMachine` never changes; commands and events give the next one.  Times are seconds of the caller's clock.
 """

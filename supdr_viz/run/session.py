@@ -28,7 +28,7 @@ from supdr_viz.run.pool import Pool
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """What a run is on.
+    """The data of a run.
 
     untaught: the data set as it came.
     divided: its rows as they were divided, without taught labels.
@@ -80,7 +80,7 @@ class Session:
 
     @property
     def scene(self) -> Scene | None:
-        """What stays on display while the run goes on."""
+        """The scene, which stays on display while the run goes on."""
         return None if self.loaded is None else self.loaded.scene
 
     def apply(self, experiment: Experiment, like: Session | None = None) -> bool:
@@ -171,10 +171,10 @@ class Session:
         self.experiment = self.loaded = None
 
     def set_display(self, settings: Settings, **changes: Any) -> None:
-        """Change what frames show; `changes` are fields of `DisplayOptions` that no link carries."""
+        """Change what frames show; `changes` are fields of `DisplayOptions` that each page has of its own."""
         axes = settings.latent_axes if isinstance(settings.latent_axes, tuple) else None
-        truth = self.measures or settings.colour_by == "trust"
-        options = replace(self.options, latent=settings.latent_shown, latent_axes=axes, truth=truth, **changes)
+        measures = self.measures or settings.colour_by == "trust"
+        options = replace(self.options, latent=settings.latent_shown, latent_axes=axes, truth=measures, **changes)
         if options != self.options:
             self.options = options
             self.player.set_options(options)
@@ -197,8 +197,8 @@ class Session:
         merged = CurveLog()
         for table in self.player.curves():
             for place, iteration in enumerate(table.iteration):
-                known = {key: float(values[place]) for key, values in table.values.items()}
-                merged.insert(int(iteration), known)
+                column = {key: float(values[place]) for key, values in table.values.items()}
+                merged.insert(int(iteration), column)
         table = merged.table()
         return _csv({"iteration": table.iteration, **table.values})
 

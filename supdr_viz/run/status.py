@@ -1,4 +1,4 @@
-"""What a run is doing, and the sentences that say so."""
+"""The state of a run, and the sentences that say so."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STOP_SENTENCES = {
 
 
 class Phase(enum.StrEnum):
-    """What a run is doing."""
+    """The state of a run."""
 
     empty = "empty"
     preparing = "preparing"
@@ -57,7 +57,7 @@ class Status:
 
     @property
     def said(self) -> str:
-        """What one run among several is doing, and why it has ended, in a word or two."""
+        """The state of one run among several, and why it has ended, in a word or two."""
         if self.phase is Phase.empty:
             return "cannot run"
         ending = ENDINGS.get(self.stop) if self.phase is Phase.finished and self.stop is not None else None

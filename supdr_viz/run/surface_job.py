@@ -25,6 +25,8 @@ SURFACE_INTERVAL = (0.22, 0.25)
 class SurfaceJob:
     """Makes a surface of what the newest frame shows; at rest a fine one.
 
+    It is evaluated once for a snapshot; when rows only get other colours, they are counted again.
+
     surface: the newest one that was not taken yet.
     """
 
@@ -32,6 +34,7 @@ class SurfaceJob:
         self._display, self._framed = display, framed
         self.surface: Surface | None = None
         self._painted: tuple[Any, ...] | None = None
+        self._coloured: tuple[Any, ...] | None = None
         self._version = 0
         self._next = self._next_count = 0.0
 
@@ -52,7 +55,9 @@ class SurfaceJob:
         """See `Job.due`: while a run goes on, a surface is made only of what a frame shows."""
         if self._display.builder.plane is None or (not at_rest and self._framed() != snapshot_key(snapshot)):
             return None
-        return self._next - now if self._key(snapshot, at_rest) != self._painted else None
+        if self._key(snapshot, at_rest) != self._painted:
+            return self._next - now
+        return 0.0 if self._colours() != self._coloured else None
 
     def work(self, request: Request) -> bool:
         """See `Job.work`."""
@@ -62,18 +67,21 @@ class SurfaceJob:
             plane = builder.plane
             if plane is None or due is None or due > 0 or not request.current():
                 return False
-            key = self._key(snapshot, request.at_rest)
+            key, colours, before = self._key(snapshot, request.at_rest), self._colours(), builder.surface
         fitted = display.fitted(snapshot)
-        resolution = FINE if request.at_rest else COARSE
-        parts = builder.scene, builder.split, plane
-        surface = evaluate(fitted, *parts, iteration=snapshot.iteration, resolution=resolution)
-        cost, counts = display.clock() - now, request.at_rest or now >= self._next_count
-        surface = builder.counted(surface, fitted, snapshot, everywhere=counts)
+        if key == self._painted and before is not None:
+            cost, counts, surface = 0.0, False, before
+        else:
+            resolution = FINE if request.at_rest else COARSE
+            parts = builder.scene, builder.split, plane
+            surface = evaluate(fitted, *parts, iteration=snapshot.iteration, resolution=resolution)
+            cost, counts = display.clock() - now, request.at_rest or now >= self._next_count
+        surface = builder.counted(surface, fitted, snapshot, colour_by=colours[0], everywhere=counts)
         rates = error_rates(surface, builder.scene, snapshot)
         with display.lock:
             if not request.current():
                 return False
-            self.surface, self._painted = surface, key
+            self.surface, self._painted, self._coloured = surface, key, colours
             builder.surface = surface
             self._wait(now, cost, counts)
             if rates:
@@ -95,3 +103,11 @@ class SurfaceJob:
     def _key(self, snapshot: Snapshot, at_rest: bool) -> tuple[Any, ...]:
         plane = self._display.builder.plane
         return (self._version, *snapshot_key(snapshot), plane and plane.extent, at_rest)
+
+    def _colours(self) -> tuple[Any, ...]:
+        """Return what the colours of a density depend on beside the surface."""
+        display = self._display
+        if display.builder.scene.drawn is None or display.builder.split.whole is not None:
+            return ("label",)
+        colour_by = display.options.colour_by
+        return colour_by, display.builder.truth if colour_by == "trust" else None

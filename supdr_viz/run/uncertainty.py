@@ -22,16 +22,16 @@ def least_certain_rows(fitted: Any, split: Split, shown: NDArray | None = None) 
     place on display. Returns `places` (k,): of training rows; of very many, an even choice; `likely` (k, 2): codes of
     the best class and of the second.
     """
-    known = np.arange(len(split.y_train)) if shown is None else np.sort(shown[shown < len(split.y_train)])
-    unlabelled = known[np.isnan(split.y_train[known])]
-    asked = unlabelled if len(unlabelled) else known
-    if len(asked) > MAX_ASKED:
-        asked = asked[np.linspace(0, len(asked) - 1, MAX_ASKED).astype(int)]
-    scores = np.asarray(fitted.decision_function(split.X_train[asked]), dtype=float)
+    rows_shown = np.arange(len(split.y_train)) if shown is None else np.sort(shown[shown < len(split.y_train)])
+    unlabelled = rows_shown[np.isnan(split.y_train[rows_shown])]
+    candidates = unlabelled if len(unlabelled) else rows_shown
+    if len(candidates) > MAX_ASKED:
+        candidates = candidates[np.linspace(0, len(candidates) - 1, MAX_ASKED).astype(int)]
+    scores = np.asarray(fitted.decision_function(split.X_train[candidates]), dtype=float)
     if scores.ndim == 1:
         scores = np.column_stack([-scores, scores])
     best = np.argsort(-scores, axis=1, kind="stable")[:, :2]
     rows = np.arange(len(scores))
     margin = scores[rows, best[:, 0]] - scores[rows, best[:, 1]]
     order = np.argsort(margin, kind="stable")
-    return asked[order], fitted.classes_[best[order]].astype(int)
+    return candidates[order], fitted.classes_[best[order]].astype(int)

@@ -164,8 +164,8 @@ class Ended(RequestHandler):
         again = self.get_query_argument("again", "")
         again = again if again.partition("?")[0] in self._pages else "."
         hours = "one hour" if self._hours == 1 else f"{self._hours:,} hours"
-        said = f"This page was open for {hours}, as long as this server allows. The link keeps its settings."
-        self.finish(_template("ended.html").substitute(style=_style(), said=said, again=escape(again)))
+        sentence = f"This page was open for {hours}, as long as this server allows. The link keeps its settings."
+        self.finish(_template("ended.html").substitute(style=_style(), said=sentence, again=escape(again)))
 
 
 class Refusal(OutputTransform):
@@ -180,9 +180,9 @@ class Refusal(OutputTransform):
         self._path = request.path
 
     @classmethod
-    def saying(cls, said: Mapping[int, str]) -> type[Refusal]:
+    def saying(cls, sentences: Mapping[int, str]) -> type[Refusal]:
         """Return the same with these sentences."""
-        return type(cls.__name__, (cls,), {"said": said})
+        return type(cls.__name__, (cls,), {"said": sentences})
 
     def transform_first_chunk(
         self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
@@ -211,7 +211,7 @@ def waiting_page(again: str, turn: str, before: int) -> str:
 
 
 def missing_page(path: str) -> str:
-    """Return the page of somebody whose address leads nowhere.
+    """Return the page for an address that leads nowhere.
 
     `path`: of the address, below which the pages are as many folders up as it has.
     """
@@ -219,9 +219,9 @@ def missing_page(path: str) -> str:
     return _template("missing.html").substitute(style=_style(), home=escape(home))
 
 
-def refusal_page(said: str) -> str:
+def refusal_page(sentence: str) -> str:
     """Return the page of a visitor for whom there is no room."""
-    return _template("refused.html").substitute(style=_style(), said=escape(said))
+    return _template("refused.html").substitute(style=_style(), said=escape(sentence))
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""What the app needs beside the library, looked for before anything of it is imported."""
+"""The packages that the app needs beside the library, looked for before they are imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server writes of itself, and how often; as JSON nothing of what visitors brought, named or are called."""
+"""The server's log and how often it is written; as JSON it holds no data, names or texts of visitors."""
 
 from __future__ import annotations
 

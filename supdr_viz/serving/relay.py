@@ -192,14 +192,14 @@ class Relay:
         return await asyncio.shield(self._asking)
 
     async def _added_up(self) -> dict[str, object]:
-        said, counts = [], Counter[str]()
+        reports, counts = [], Counter[str]()
         for worker in self._workers.values():
             with contextlib.suppress(OSError):
-                said.append(await asyncio.to_thread(worker.health))
-        for each in said:
+                reports.append(await asyncio.to_thread(worker.health))
+        for each in reports:
             counts.update({name: number for name, number in each.items() if isinstance(number, int)})
-        status = "ok" if len(said) == len(self._workers) else "starting"
-        return {"status": status, **counts, "processes": len(said)}
+        status = "ok" if len(reports) == len(self._workers) else "starting"
+        return {"status": status, **counts, "processes": len(reports)}
 
 
 def meant_process(head: bytes, keys: Mapping[int, str]) -> int | None:
@@ -221,8 +221,8 @@ def meant_process(head: bytes, keys: Mapping[int, str]) -> int | None:
 
 
 def _path(head: bytes) -> bytes:
-    asked = _ASKED.match(head)
-    return asked[1].partition(b"?")[0] if asked else b""
+    request = _ASKED.match(head)
+    return request[1].partition(b"?")[0] if request else b""
 
 
 async def _answer(writer: asyncio.StreamWriter, status: int, kind: str, text: str) -> None:

@@ -1,4 +1,4 @@
-"""What stands between the server and the network: headers of every answer, how many may come in, and how it is.
+"""Headers of every answer, the limit on visitors, and the state of the server for those who run it.
 
 What each of them is for is said in docs/security.md.
 """
@@ -105,7 +105,7 @@ class Visitors:
 
     @property
     def refusals(self) -> dict[int, str]:
-        """What a refused visitor is told: status -> sentence."""
+        """The sentences for refused visitors: status -> sentence."""
         return {
             503: f"This server shows {_pages(self._most)} at a time, and no more are free. Please try again later.",
             429: f"On this server a visitor may have {_pages(self._each)} open. Please close one first.",

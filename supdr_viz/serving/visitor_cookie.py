@@ -1,4 +1,4 @@
-"""Who asks: a cookie with the process that answers and a name that means nothing, so that quotas can be per visitor."""
+"""A cookie with the process that answers and a random name of the visitor, so that quotas can be per visitor."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def current_visitor() -> str:
         named = getattr(context, "token_payload", {}).get(PAYLOAD)
     except AssertionError:  # a session that no browser asked for
         named = None
-    held = _FORM.fullmatch(pn.state.cookies.get(COOKIE, "")) if named is None else None
-    return held[2] if held else str(named or "")
+    match = _FORM.fullmatch(pn.state.cookies.get(COOKIE, "")) if named is None else None
+    return match[2] if match else str(named or "")
 
 
 def came_by_socket() -> bool:
@@ -79,8 +79,8 @@ class Cookie(OutputTransform):
 
 def process_of(cookie: str) -> int | None:
     """Return which process a cookie's value leads to; None if it is none of ours."""
-    found = _FORM.fullmatch(cookie)
-    return int(found[1]) if found else None
+    match = _FORM.fullmatch(cookie)
+    return int(match[1]) if match else None
 
 
 def _reach(request: HTTPServerRequest) -> str:
@@ -91,5 +91,5 @@ def _reach(request: HTTPServerRequest) -> str:
 
 
 def _cookie(request: HTTPServerRequest) -> re.Match[str] | None:
-    held = request.cookies.get(COOKIE)
-    return None if held is None else _FORM.fullmatch(held.value)
+    morsel = request.cookies.get(COOKIE)
+    return None if morsel is None else _FORM.fullmatch(morsel.value)

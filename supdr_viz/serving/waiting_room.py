@@ -60,7 +60,7 @@ class _Place:
 
 
 class WaitingRoom:
-    """Who waits, in the order in which they came.
+    """The waiting visitors, in the order in which they came.
 
     `clock`: returns seconds. `process`: which of several processes this is: places begin with it, so that a proxy knows
     where they lead.  0: there is one.
@@ -167,9 +167,9 @@ class WaitingRoom:
 
     def _make_room(self, address: str) -> bool:
         """Take the last place from the address that has most, unless that is no better off than this one."""
-        held = Counter(place.address for place in self._places.values())
-        most, number = held.most_common(1)[0]
-        if number <= held[address] + 1:
+        places_of = Counter(place.address for place in self._places.values())
+        most, number = places_of.most_common(1)[0]
+        if number <= places_of[address] + 1:
             return False
         del self._places[next(turn for turn, place in reversed(self._places.items()) if place.address == most)]
         return True

@@ -46,7 +46,7 @@ class _Turns:
                 self._changed.notify()
 
 
-_TURNS = _Turns()
+TURNS = _Turns()
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any]) -> No
         done(outcome)
 
     def _work() -> None:
-        with _TURNS.turn():
+        with TURNS.turn():
             outcome = attempt(work)
         call(partial(_finish, outcome))
 

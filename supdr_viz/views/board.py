@@ -35,25 +35,20 @@ class Squares(CompositeView):
 
     def show_colours(self, colour_by: str) -> None:
         """Choose what the colours of rows mean, in every square: see `Points`."""
-        if colour_by == self.points.colour_by:
-            return
-        with self.stage:
-            self.points.show_colours(colour_by)
-            for plane in (self.input, self.latent):
-                plane.show_colours()
+        self.points.show_colours(colour_by)
 
     @property
     def morphed(self) -> bool:
         """Whether the latent square shows the rows in the input space."""
         return self.stage.get("planes", "latent", "showing") == "input"
 
-    def morph(self, wanted: bool) -> None:
+    def morph(self, on: bool) -> None:
         """Let the rows of the latent square move over to where they stand in the input space, or back."""
-        self.stage.put("planes", "latent", showing="input" if wanted else "latent")
+        self.stage.put("planes", "latent", showing="input" if on else "latent")
 
-    def show_images(self, wanted: bool) -> None:
+    def show_images(self, on: bool) -> None:
         """Draw rows of the latent square as the pictures that they are, as far as there is room, or as marks."""
-        self.stage.put(images=wanted)
+        self.stage.put(images=on)
 
     def use(self, tool: str) -> None:
         """Choose what dragging on a view does: one of `TOOLS`, or "scroll"."""

@@ -41,7 +41,7 @@ class Style:
 
     @property
     def told(self) -> dict[str, Any]:
-        """What the stage is told of it."""
+        """The curve as the stage's tree has it."""
         colours = [colour_of(self.role, dark) for dark in (False, True)]
         return {"name": self.label, "colours": colours, "dash": self.dash, "width": self.width}
 

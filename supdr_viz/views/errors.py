@@ -82,6 +82,6 @@ class Errors(CurveView):
 
     def cursor(self, curves: Curves, iteration: int) -> int:
         """Return the last iteration up to the viewed one at which errors are known: they are not counted at every."""
-        known = np.any([np.isfinite(v) for v in curves.values.values()], axis=0) if curves.values else np.array([])
-        before = curves.iteration[known & (curves.iteration <= iteration)] if known.size else known
+        has_value = np.any([np.isfinite(v) for v in curves.values.values()], axis=0) if curves.values else np.array([])
+        before = curves.iteration[has_value & (curves.iteration <= iteration)] if has_value.size else has_value
         return int(before.max()) if before.size else int(iteration)

@@ -1,4 +1,4 @@
-"""What views have in common: colours of roles, legends, lines in one piece."""
+"""Common parts of views: colours of roles, legends, lines in one piece."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LegendEntry:
 
     @property
     def outline(self) -> str:
-        """What CSS cuts the mark of a point with; empty for a circle."""
+        """The CSS shape that the mark of a point is cut to; empty for a circle."""
         return clip_path(self.shape) if self.shape else ""
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.data.drawn_points import LARGEST, MAX_DRAWN, Point
-from supdr_viz.pictures.scene import Extent
-from supdr_viz.pictures.types import Density, Frame, Scene, Surface
+from supdr_viz.pictures.types import Frame, Scene, Surface
 from supdr_viz.views.plane import PlaneView
 from supdr_viz.views.points import Points
 
@@ -20,18 +19,11 @@ class InputPlane(PlaneView):
 
     def __init__(self, points: Points) -> None:
         super().__init__(points, "input")
-        self._counted_elsewhere: Density | None = None
 
     @property
     def title(self) -> str:
         """Title of the card."""
         return "Input space"
-
-    @property
-    def everywhere(self) -> tuple[NDArray, Extent] | None:
-        """Where all rows of the scene stand (n, 2), and how far the picture reaches; None: not known yet."""
-        scene = self.points.scene
-        return None if scene is None else (scene.position, scene.plane.extent)
 
     def show_scene(self, scene: Scene) -> None:
         """Set the ranges; forget the surface."""
@@ -42,11 +34,8 @@ class InputPlane(PlaneView):
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface."""
         self._show_sheet(surface.input)
-        if surface.input_density is not None and surface.input_density is not self._counted_elsewhere:
-            self._counted_elsewhere = surface.input_density
+        if surface.input_density is not None:
             self._show_density(surface.input_density)
-        if self.points.colour_by in ("prediction", "error"):
-            self.show_colours()
 
     def caption(self, frame: Frame | None = None) -> str:
         """Say which plane this is and what is ringed."""

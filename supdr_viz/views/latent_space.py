@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from supdr.quality.near import NO_ROW
 from supdr_viz.pictures.picture import Number
-from supdr_viz.pictures.scene import Extent
 from supdr_viz.pictures.types import Frame, MapQuality, Surface
 from supdr_viz.views.colours import MISPLACED
 from supdr_viz.views.plane import PlaneView
@@ -33,17 +31,8 @@ class LatentSpace(PlaneView):
         """Title of the card."""
         return "Latent space"
 
-    @property
-    def everywhere(self) -> tuple[NDArray, Extent] | None:
-        """Where all rows of the scene stand (n, 2), and how far the picture reaches; None: not known yet."""
-        frame, surface = self.points.frame, self.points.surface
-        if surface is not None and surface.places is not None and surface.density is not None:
-            return surface.places, surface.density.extent
-        return None if frame is None else (frame.latent, frame.latent_extent)
-
     def show_frame(self, frame: Frame) -> None:
         """Follow the extent; the points themselves move by `Points.show_frame`."""
-        super().show_frame(frame)
         self.hold(frame.latent_extent)
         self.put(threads=self.points.pulled and frame.pulled is not None, axis_words=list(frame.axis_words))
 
@@ -52,9 +41,9 @@ class LatentSpace(PlaneView):
         self._show_sheet(surface.latent)
         self._show_density(surface.density)
 
-    def show_pulled(self, wanted: bool) -> None:
+    def show_pulled(self, on: bool) -> None:
         """Join the embedding of training rows to where `transform`, which sees no labels, puts them."""
-        self.points.show_pulled(wanted)
+        self.points.show_pulled(on)
         if self.points.frame is not None:
             self.show_frame(self.points.frame)
 
@@ -64,12 +53,12 @@ class LatentSpace(PlaneView):
         frame = self.points.frame
         if frame is None or frame.truth is None or frame.truth.iteration != frame.iteration:
             return ()
-        truth = frame.truth
-        rows = f"of {truth.n_new:,} new rows" if truth.n_new else "of all rows"
+        quality = frame.truth
+        rows = f"of {quality.n_new:,} new rows" if quality.n_new else "of all rows"
         return tuple(
-            _number(word, truth.numbers[name], f"{help}; {rows}", self.points.is_regression)
+            _number(word, quality.numbers[name], f"{help}; {rows}", self.points.is_regression)
             for name, (word, help) in MEASURES.items()
-            if np.isfinite(truth.numbers.get(name, np.nan))
+            if np.isfinite(quality.numbers.get(name, np.nan))
         )
 
     @property
@@ -77,8 +66,8 @@ class LatentSpace(PlaneView):
         """How far the map can be trusted, in a sentence on the rows that were looked at; empty without such colours."""
         if self.points.colour_by != "trust" or self.points.frame is None:
             return ""
-        truth = self.points.frame.truth
-        return "Computing trust …" if truth is None else _verdict(truth)
+        quality = self.points.frame.truth
+        return "Computing trust …" if quality is None else _verdict(quality)
 
     def caption(self, frame: Frame | None = None) -> str:
         """Say what the plane is."""
@@ -101,11 +90,11 @@ def _outside(frame: Frame) -> int:
     return int(((x < left) | (x > right) | (y < bottom) | (y > top)).sum())
 
 
-def _verdict(truth: MapQuality) -> str:
+def _verdict(quality: MapQuality) -> str:
     """Say in a sentence how far the map can be trusted, of the rows that were looked at."""
-    seen = np.isfinite(truth.trust)
-    true = np.mean(truth.false[seen] == NO_ROW)
-    misplaced = int((truth.trust[seen] < MISPLACED).sum())
+    seen = np.isfinite(quality.trust)
+    true = np.mean(quality.false[seen] == NO_ROW)
+    misplaced = int((quality.trust[seen] < MISPLACED).sum())
     rows = "1 row" if misplaced == 1 else f"{misplaced:,} rows"
     return f"{100 * true:.0f} % of neighbours are true; {rows} misplaced."
 

@@ -95,8 +95,8 @@ class Losses(CurveView):
         entries.sort(key=lambda entry: order.get(entry.name, 1))
         if self._gap is None:
             return entries
-        said = f"lower bound (gap {self._gap:.1f} %)"
-        return [replace(entry, name=said) if entry.name.startswith("lower bound") else entry for entry in entries]
+        name = f"lower bound (gap {self._gap:.1f} %)"
+        return [replace(entry, name=name) if entry.name.startswith("lower bound") else entry for entry in entries]
 
     def show_frame(self, frame: Frame) -> None:
         """Send what the curves gained; note the gap of the viewed iteration."""

@@ -51,10 +51,10 @@ class MethodView(SquareView):
 
         Raises ValueError if there is no such mode.
         """
-        known = [each.name for each in self.modes or ()]
-        if mode is not None and mode not in known:
-            raise ValueError(f"mode must be one of {', '.join(known)}, or None; got {mode!r}")
-        self.mode = mode if mode is not None else next(iter(known), None)
+        names = [each.name for each in self.modes or ()]
+        if mode is not None and mode not in names:
+            raise ValueError(f"mode must be one of {', '.join(names)}, or None; got {mode!r}")
+        self.mode = mode if mode is not None else next(iter(names), None)
         self._arrange()
 
     def show_scene(self, scene: Scene) -> None:
@@ -83,20 +83,20 @@ class MethodView(SquareView):
 
     @property
     def legend(self) -> list[LegendEntry]:
-        """What marks and lines mean in this mode."""
+        """The meaning of marks and lines in this mode."""
         keys = self.picture.keys if self.picture is not None else ()
         return [LegendEntry(key.name, css(key.role), key.dash, key.kind) for key in keys]
 
     @property
     def numbers(self) -> tuple[Number, ...]:
-        """What the picture says in numbers."""
+        """The numbers of the picture."""
         return self.picture.numbers if self.picture is not None else ()
 
     def caption(self, frame: Frame | None = None) -> str:
         """Return a few words for the card's head, plain text."""
         mode = self._current
-        said = self.picture.caption if self.picture is not None else ""
-        return said or (mode.caption if mode is not None else "")
+        caption = self.picture.caption if self.picture is not None else ""
+        return caption or (mode.caption if mode is not None else "")
 
     def _arrange(self) -> None:
         """Show what belongs to the mode, hide the rest."""

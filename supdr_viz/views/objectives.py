@@ -26,12 +26,12 @@ class Objectives(CurveView):
 
         `runs`: letter of the column -> its losses; `iteration`: the one on display.
         """
-        known = {letter: curves for letter, curves in runs.items() if len(curves.iteration) > 1}
-        if not known:
+        drawable = {letter: curves for letter, curves in runs.items() if len(curves.iteration) > 1}
+        if not drawable:
             return
-        steps = np.unique(np.concatenate([curves.iteration for curves in known.values()]))
-        values = {letter: _at(curves, "objective", steps) for letter, curves in known.items()}
-        bounds = [_at(curves, "bound", steps) for curves in known.values() if "bound" in curves.values]
+        steps = np.unique(np.concatenate([curves.iteration for curves in drawable.values()]))
+        values = {letter: _at(curves, "objective", steps) for letter, curves in drawable.items()}
+        bounds = [_at(curves, "bound", steps) for curves in drawable.values() if "bound" in curves.values]
         bounds = [bound for bound in bounds if np.isfinite(bound).any()]
         if bounds:
             best = np.fmax.reduce(bounds)

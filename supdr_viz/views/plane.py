@@ -10,21 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.data.number_format import numeral
-from supdr_viz.pictures.density import density
+from supdr_viz.pictures.row_colours import CHANCE, hidden_rows, largest_error, trust_range
 from supdr_viz.pictures.scene import Extent
-from supdr_viz.pictures.types import Density, Frame, MapQuality, Scene, Sheet, Surface
+from supdr_viz.pictures.types import Density, Frame, Scene, Sheet, Surface
 from supdr_viz.ui.theme import palette
-from supdr_viz.views.colours import (
-    CHANCE,
-    ERROR_SHADES,
-    SHADES,
-    TRUST_SHADES,
-    colour_layers,
-    hidden_rows,
-    largest_error,
-    layer_colours,
-    trust_range,
-)
+from supdr_viz.views.colours import ERROR_SHADES, SHADES, TRUST_SHADES, layer_colours
 from supdr_viz.views.figures import LegendEntry, css, joined
 from supdr_viz.views.marker_shapes import SHAPES
 from supdr_viz.views.points import MANY, RINGS, Points
@@ -73,13 +63,6 @@ class PlaneView(SquareView):
     def __init__(self, points: Points, name: str) -> None:
         super().__init__(points, name)
         self.sheet: Sheet | None = None
-        self._by_label: Density | None = None
-        self._truth_seen: MapQuality | None = None
-
-    @property
-    def everywhere(self) -> tuple[NDArray, Extent] | None:
-        """Where all rows of the scene stand (n, 2), and how far the picture reaches; None: not known yet."""
-        raise NotImplementedError
 
     def show_scene(self, scene: Scene) -> None:
         """Forget the surface."""
@@ -90,14 +73,7 @@ class PlaneView(SquareView):
         self.put(ring={"role": ring.role, "width": ring.width, "alpha": ring.alpha})
 
     def show_frame(self, frame: Frame) -> None:
-        """Points move by themselves: see `Points.show_frame`; how true their places are may have become known."""
-        if self.points.truth is not self._truth_seen:
-            self.show_colours()
-
-    def show_colours(self) -> None:
-        """Show the density in the colours that rows have now."""
-        self._truth_seen = self.points.truth
-        self._show_density(self._by_label)
+        """Points move by themselves: see `Points.show_frame`."""
 
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface of this plane."""
@@ -105,7 +81,7 @@ class PlaneView(SquareView):
 
     @property
     def legend(self) -> list[LegendEntry]:
-        """What the marks mean; classes have their own legend, see `class_legend`."""
+        """The meaning of the marks; classes have their own legend, see `class_legend`."""
         ring = RINGS[self.points.ringed(self.name)]
         return [LegendEntry(ring.name, css(ring.role), kind="ring")]
 
@@ -128,29 +104,14 @@ class PlaneView(SquareView):
             relief=_plain_relief(sheet),
         )
 
-    def _show_density(self, by_label: Density | None) -> None:
-        """Draw how densely all rows lie, in their colours; the worker has counted them by their labels."""
-        self._by_label = by_label
-        scene, colour_by = self.points.scene, self.points.colour_by
-        if scene is not None and scene.n_rows > len(scene.position):
-            colour_by = "label"  # of rows on disk only their labels are counted, and where they stand
-        shown = by_label if colour_by == "label" else self._counted()
-        if shown is None or scene is None:
+    def _show_density(self, density: Density | None) -> None:
+        """Draw how densely all rows lie, in the colours by which they are counted."""
+        scene = self.points.scene
+        if density is None or scene is None:
             self.put(density=None)
             return
-        themes = [layer_colours(scene, len(shown.levels), dark, colour_by) for dark in (False, True)]
-        self.put(density={"levels": shown.levels, "extent": plain_extent(shown.extent), "colours": themes})
-
-    def _counted(self) -> Density | None:
-        """Count all rows by the colours that they have now; trust is known of some, and then only they count."""
-        scene, everywhere = self.points.scene, self.everywhere
-        if scene is None or scene.drawn is None or everywhere is None:
-            return None
-        (places, extent), colours = everywhere, self.points.colours()
-        known = np.isfinite(colours)
-        if self.points.colour_by == "trust" and known.any():
-            places, colours = places[known], colours[known]
-        return density(places, *colour_layers(scene, colours, self.points.colour_by), extent)
+        themes = [layer_colours(scene, len(density.levels), dark, density.colour_by) for dark in (False, True)]
+        self.put(density={"levels": density.levels, "extent": plain_extent(density.extent), "colours": themes})
 
 
 def _plain_relief(sheet: Sheet) -> dict[str, Any] | None:
@@ -188,9 +149,9 @@ def class_legend(scene: Scene, colour_by: str = "label", trust: NDArray | None =
         shown = scene.code[np.isfinite(scene.target) & ~(hidden & (colour_by == "label"))]
         entries = []
         for code, name in enumerate(scene.class_names):
-            told = _counted(name, shown == code, many and colour_by != "prediction")
+            label = _counted(name, shown == code, many and colour_by != "prediction")
             shape = 0 if colour_by == "prediction" else code % SHAPES  # a mark's shape says what its row is
-            entries.append(LegendEntry(told, css(f"class {code % n_colours}"), kind="point", shape=shape))
+            entries.append(LegendEntry(label, css(f"class {code % n_colours}"), kind="point", shape=shape))
         entries.append(LegendEntry(RINGS["error"].name, css(RINGS["error"].role), kind="ring"))
     if scene.is_test.any():
         entries.append(LegendEntry("test", css("secondary"), kind="ring"))
@@ -201,9 +162,9 @@ def class_legend(scene: Scene, colour_by: str = "label", trust: NDArray | None =
     return entries
 
 
-def _counted(name: str, rows: NDArray, wanted: bool) -> str:
+def _counted(name: str, rows: NDArray, shows_count: bool) -> str:
     """Say how many rows bear a name, where that is wanted."""
-    return f"{name} · {int(rows.sum()):,}" if wanted else name
+    return f"{name} · {int(rows.sum()):,}" if shows_count else name
 
 
 def _value_scale(scene: Scene, colour_by: str) -> LegendEntry:

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.pictures.picture import Picture, RowValue, some_rows
+from supdr_viz.pictures.row_colours import hidden_rows, row_colours
 from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
-from supdr_viz.views.colours import SHADES, UNKNOWN, hidden_rows, misplaced_rows, row_colours, scale
+from supdr_viz.views.colours import SHADES, UNKNOWN, misplaced_rows, scale
 from supdr_viz.views.marker_shapes import SHAPES
-from supdr_viz.views.stage.packed_positions import packed_places, unpacked_places
+from supdr_viz.views.stage.packed_positions import Places, packed_places, unpacked_places
 from supdr_viz.views.stage.stage import Selection, Stage
 from supdr_viz.views.stage.wire import packed_bits
 
@@ -90,6 +91,7 @@ class Points:
         self._ringed: dict[str, tuple[int, int]] = {}
         self._loops: list[Callable[[str, NDArray | None], Any]] = []
         self._facts_shown: tuple[Surface | None, RowValue | None] | None = None
+        self._prepared: tuple[tuple[Any, ...], dict[str, dict[str, Places]]] | None = None
         self.selection = Selection() if selection is None else selection
         self.selection.on_change(self._show_selection)
         self.stage.on("select", self._select)
@@ -155,6 +157,13 @@ class Points:
             self.stage.put(rows=_rows(scene, self.drawn, self.colour_by), facts=_facts(scene, self.drawn), links=None)
             self._colour()
 
+    def prepare(self, frame: Frame) -> None:
+        """Pack where the rows stand in a frame that may be shown next; callable from any thread."""
+        scene = self.scene
+        if scene is not None and len(frame.latent) == len(scene.position):
+            key = frame, scene, self.pulled, self._mode
+            self._prepared = key, _packed(*key)
+
     def show_frame(self, frame: Frame) -> None:
         """Show where the rows stand."""
         self.frame = frame
@@ -178,9 +187,9 @@ class Points:
         self._ring("input", surface.beyond)
         self._show_colours()
 
-    def show_pulled(self, wanted: bool) -> None:
+    def show_pulled(self, on: bool) -> None:
         """Show, or show no more, where `transform` puts the training rows."""
-        self.pulled = wanted
+        self.pulled = on
         self._show()
 
     def show_mode(self, mode: str | None) -> None:
@@ -202,26 +211,21 @@ class Points:
                     self._ring("input", self.surface.wrong)
 
     def _of(self, values: NDArray) -> NDArray:
-        """Return those of the values of all rows of the scene that belong to rows that are drawn; often it is all."""
-        return values if self.scene is None or self.scene.drawn is None else values[self.drawn]
+        return values if self.scene is None else _drawn(values, self.scene)
 
     def _put(self, view: str, **values: Any) -> bool:
         return self.stage.put("planes", view, **values)
 
     def _show(self) -> None:
-        frame = self.frame
-        if frame is None:
+        frame, scene, prepared = self.frame, self.scene, self._prepared
+        if frame is None or scene is None:
             return
+        key = frame, scene, self.pulled, self._mode
+        packed = prepared[1] if prepared is not None and prepared[0] == key else _packed(*key)
         with self.stage:
-            self._put("latent", place=packed_places(self._of(frame.latent)))
-            if self.pulled and frame.pulled is not None:
-                self._put("latent", ends=packed_places(some_rows(self._of(frame.pulled))))
+            for view, places in packed.items():
+                self._put(view, **places)
             self._ring("latent", frame.support)
-            picture = self._picture
-            if picture is not None and picture.rows is not None:
-                self._put("method", place=packed_places(self._of(picture.rows)))
-            if picture is not None and picture.tips is not None:
-                self._put("method", ends=packed_places(some_rows(self._of(picture.tips))))
 
     def _say_facts(self) -> None:
         """Say what the tooltip says, as far as it changed."""
@@ -229,22 +233,18 @@ class Points:
         if self.scene is None or (self._facts_shown is not None and all(map(operator.is_, self._facts_shown, now))):
             return
         self._facts_shown = now
-        known: dict[str, Any] = {"measure": "" if self._row_value is None else self._row_value.name}
+        facts: dict[str, Any] = {"measure": "" if self._row_value is None else self._row_value.name}
         if self.surface is not None:
             predicted = self._of(self.surface.predicted)
-            known["predicted"] = predicted.astype(float if self.is_regression else np.uint8)
+            facts["predicted"] = predicted.astype(float if self.is_regression else np.uint8)
         if self._row_value is not None:
-            known["value"] = np.asarray(self._row_value.values, dtype=float)[self.drawn]
-        self.stage.put("facts", **known)
-
-    def colours(self) -> NDArray:
-        """Return what the colours of all rows stand for now, (n,): see `row_colours`."""
-        assert self.scene is not None
-        return row_colours(self.scene, self.surface, self.colour_by, self.truth)
+            facts["value"] = np.asarray(self._row_value.values, dtype=float)[self.drawn]
+        self.stage.put("facts", **facts)
 
     def _show_colours(self) -> None:
         if self.scene is not None:
-            self.stage.put("rows", colour=self._of(self.colours()))
+            colours = row_colours(self.scene, self.surface, self.colour_by, self.truth)
+            self.stage.put("rows", colour=self._of(colours))
 
     def _link(self) -> None:
         """Tell which rows are to be joined to the one under the pointer, while that is known of what is on display."""
@@ -285,9 +285,7 @@ class Points:
 
     @property
     def _picture(self) -> Picture | None:
-        """The frame's picture, if it is of the mode on display."""
-        picture = self.frame.picture if self.frame is not None else None
-        return picture if picture is not None and picture.mode == self._mode else None
+        return None if self.frame is None else _picture_of(self.frame, self._mode)
 
     @property
     def _row_value(self) -> RowValue | None:
@@ -302,9 +300,9 @@ class Points:
     def _scale(self, colour_by: str, theme: str) -> dict[str, Any]:
         assert self.scene is not None
         trust = None if self.truth is None else self.truth.trust
-        found = scale(self.scene, colour_by, theme == "dark", trust)
-        muted = found.pop("nan_color", found["palette"][-1])
-        return {**found, "nan": muted}
+        mapper = scale(self.scene, colour_by, theme == "dark", trust)
+        muted = mapper.pop("nan_color", mapper["palette"][-1])
+        return {**mapper, "nan": muted}
 
     def _scale_surface(self) -> None:
         """Give each image level the colour that points of the same value have."""
@@ -336,6 +334,29 @@ class Points:
             self.selection.indices = [int(self.drawn[row]) for row in rows]
             for listener in self._loops:
                 listener(*usable_loop(message.get("loop")))
+
+
+def _drawn(values: NDArray, scene: Scene) -> NDArray:
+    """Return those of the values of all rows of a scene that belong to rows that are drawn; often it is all."""
+    return values if scene.drawn is None else values[scene.drawn]
+
+
+def _picture_of(frame: Frame, mode: str | None) -> Picture | None:
+    """Return a frame's picture, if it is of the mode on display."""
+    return frame.picture if frame.picture is not None and frame.picture.mode == mode else None
+
+
+def _packed(frame: Frame, scene: Scene, pulled: bool, mode: str | None) -> dict[str, dict[str, Places]]:
+    """Return where the rows that are drawn stand, by view: their places, and the ends of lines from there."""
+    picture = _picture_of(frame, mode)
+    packed = {"latent": {"place": packed_places(_drawn(frame.latent, scene))}}
+    if pulled and frame.pulled is not None:
+        packed["latent"]["ends"] = packed_places(some_rows(_drawn(frame.pulled, scene)))
+    if picture is not None and picture.rows is not None:
+        packed["method"] = {"place": packed_places(_drawn(picture.rows, scene))}
+    if picture is not None and picture.tips is not None:
+        packed.setdefault("method", {})["ends"] = packed_places(some_rows(_drawn(picture.tips, scene)))
+    return packed
 
 
 def _ease(count: int) -> float:
@@ -401,5 +422,5 @@ def usable_loop(loop: Any) -> tuple[str, NDArray | None]:
         return "", None
     if not all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in corners):
         return "", None
-    found = np.array(corners, dtype=float).reshape(-1, 2)
-    return (str(loop["view"]), found) if np.isfinite(found).all() else ("", None)
+    points = np.array(corners, dtype=float).reshape(-1, 2)
+    return (str(loop["view"]), points) if np.isfinite(points).all() else ("", None)

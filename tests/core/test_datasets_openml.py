@@ -93,7 +93,7 @@ def test_nominal_features_are_encoded(server):
     np.testing.assert_array_equal(dataset.X[:, 0], [1, 2, np.nan, 4, 5, 6])
     np.testing.assert_array_equal(dataset.X[:, 1], [1, 0, 1, 1, 0, 1])
     np.testing.assert_array_equal(dataset.X[:, 2:5].sum(axis=1), 1)
-    for words in ("0/1 columns", "fuel, origin", "Missing cells: 1, in weight", "OpenML, id 7"):
+    for words in ("one-hot encoded", "fuel, origin", "Missing cells: 1, in weight", "OpenML, id 7"):
         assert words in dataset.description
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import doctest
 import enum
 import importlib
 import inspect
@@ -64,6 +65,24 @@ def test_every_result_of_a_method_is_among_its_attributes(name):
     results = {each for each in (*vars(fitted), *properties) if each.endswith("_") and not each.startswith("_")}
     documented = {each for entry in ClassDoc(method)["Attributes"] for each in entry.name.split(", ")}
     assert results <= documented
+
+
+def programs():
+    """Return the programs of the examples in the interface's docstrings, each name of which stands for itself."""
+    found = (test for name, thing in interface() for test in doctest.DocTestFinder(recurse=False).find(thing, name))
+    return [pytest.param(test, id=test.name) for test in found if test.examples]
+
+
+def test_every_method_has_an_example():
+    assert {each.__qualname__ for each in supdr.METHODS.values()} <= {test.id.rpartition(".")[2] for test in programs()}
+
+
+@pytest.mark.parametrize("program", programs())
+def test_the_examples_print_what_they_show(program, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    report = []
+    result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(program, out=report.append)
+    assert result.failed == 0, "".join(report)
 
 
 BASES = {"DirectMethod", "OnViews", "OneShot", "Projection", "_Unsupervised"}

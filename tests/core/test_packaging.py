@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -39,6 +40,17 @@ def wheel(tmp_path_factory):
     options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", str(folder)]
     subprocess.run([sys.executable, "-m", "pip", "wheel", *options, str(sources)], check=True, capture_output=True)
     (path,) = folder.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def source_distribution(tmp_path_factory):
+    """Build the source distribution from a copy of the sources."""
+    folder = tmp_path_factory.mktemp("sdist")
+    sources = shutil.copytree(ROOT, folder / "sources", ignore=shutil.ignore_patterns(*NOT_SHIPPED))
+    build = f"from setuptools.build_meta import build_sdist; build_sdist({str(folder)!r})"
+    subprocess.run([sys.executable, "-c", build], cwd=sources, check=True, capture_output=True)
+    (path,) = folder.glob("*.tar.gz")
     return path
 
 
@@ -116,6 +128,57 @@ def test_wheel_holds_code_and_licence_only(wheel):
     assert {"supdr/py.typed", "supdr_viz/py.typed"} <= set(names)
 
 
+@pytest.mark.slow
+def test_the_source_distribution_makes_the_same_wheel(source_distribution, wheel, tmp_path):
+    options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", str(tmp_path)]
+    command = [sys.executable, "-m", "pip", "wheel", *options, str(source_distribution)]
+    subprocess.run(command, check=True, capture_output=True)
+    (again,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(again) as other:
+        assert {each.filename: each.CRC for each in one.infolist()} == {
+            each.filename: each.CRC for each in other.infolist()
+        }
+
+
+@pytest.mark.slow
+def test_a_package_index_takes_both(source_distribution, wheel):
+    for command in (["twine", "check", "--strict", wheel, source_distribution], ["check_wheel_contents", wheel]):
+        done = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+SHIPPED = {".css", ".csv", ".html", ".js", ".json", ".py", ".toml", ".typed", ".webp"}
+"""Endings of files of our own; fonts, among others, would come from elsewhere."""
+
+
+def test_one_licence_holds_for_every_shipped_file():
+    for package in (ROOT / "core" / "supdr", ROOT / "supdr_viz"):
+        for path in package.rglob("*"):
+            if not path.is_file() or path.suffix in (".pyc", ".nbi", ".nbc"):
+                continue
+            assert path.suffix in SHIPPED or path.name == "py.typed", path
+            if path.suffix != ".webp":
+                assert not re.search(r"@licen[sc]e|\bcopyright \(c\)|©|SPDX-", path.read_text(), re.IGNORECASE), path
+
+
+def test_the_version_is_the_same_everywhere():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f'version: "{version}"' in (ROOT / "conda" / "recipe.yaml").read_text()
+    assert re.search(r"^## (\d\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == version
+
+
+def test_the_conda_recipe_asks_for_what_the_distribution_asks_for():
+    recipe = (ROOT / "conda" / "recipe.yaml").read_text()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    run = re.search(r"^  run:\n((?:    - .*\n)+)", recipe, re.MULTILINE)[1]
+    asked = {line.removeprefix("    - ").replace(" ", "") for line in run.splitlines()}
+    assert asked == {*project["dependencies"], f"python{project['requires-python']}"}
+    bounds = dict(re.findall(r"^    - (bokeh|panel|panel-material-ui) (\S+)$", recipe, re.MULTILINE))
+    app = {each.name: each.specifier for each in declared_requirements(["app"], base=False)}
+    assert {name: app[name] for name in bounds} == {name: SpecifierSet(bound) for name, bound in bounds.items()}
+
+
 @pytest.fixture(scope="module")
 def metadata(wheel):
     """What a package index and pip learn of the distribution."""
@@ -143,7 +206,15 @@ def test_what_a_package_index_shows_leads_nowhere_outside(metadata):
 
 WITHOUT_INSTALLING = {"umap": "umap-learn", "pacmap": "pacmap"}
 """Modules imported where they are installed -> their distributions."""
-NOT_EVERYWHERE = {*WITHOUT_INSTALLING.values(), "jupyterlab", "nbconvert", "pyside6", "qtpy"}
+NOT_EVERYWHERE = {
+    *WITHOUT_INSTALLING.values(),
+    "check-wheel-contents",
+    "jupyterlab",
+    "nbconvert",
+    "pyside6",
+    "qtpy",
+    "twine",
+}
 """Distributions that "make test" does without; "make test-all" has them."""
 BROUGHT = {"joblib": "scikit-learn", "threadpoolctl": "scikit-learn", "llvmlite": "numba"}
 """Distributions that are imported and not declared -> those of ours that bring them."""
@@ -247,7 +318,7 @@ def imported_packages(*folders):
 def test_every_imported_package_is_declared(folders, extras):
     declared = {canonicalize_name(requirement.name) for requirement in declared_requirements(extras)}
     declared |= {brought for brought, by in BROUGHT.items() if by in declared}
-    own = {"supdr", "supdr_viz", "tests", *(path.stem for path in (ROOT / "benchmarks").glob("*.py"))}
+    own = {"scripts", "supdr", "supdr_viz", "tests", *(path.stem for path in (ROOT / "benchmarks").glob("*.py"))}
     providers = importlib.metadata.packages_distributions()
     for name in set(imported_packages(*folders)) - own - sys.stdlib_module_names:
         assert declared & {

@@ -6,6 +6,7 @@ the newest and in the oldest versions, which needs a network.
 
 import importlib.metadata
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -148,6 +149,12 @@ def test_every_method_learns(library):
     shown = library("-c", LEARN).stdout
     for name in ("LSDR", "NSDR", "MAC", "SLDR", "SDRGLM", "SNF"):
         assert f"{name} step 1/2: objective " in shown  # no bar without tqdm
+
+
+def test_the_ten_lines_of_the_readme_run(library):
+    (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    *_, last = library("-c", program).stdout.splitlines()
+    assert re.fullmatch(r"\(143, 2\) 0\.9\d+ \w+.*", last)
 
 
 def test_nothing_else_is_there(library):

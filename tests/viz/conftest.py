@@ -7,6 +7,13 @@ from supdr_viz.data import rows_on_disk
 from supdr_viz.serving import waiting_room
 from supdr_viz.ui.own_files import OwnFile
 from supdr_viz.views.stage.socket import StageSocket
+from tests.viz.hands import Hands
+
+
+@pytest.fixture
+def hands():
+    """Return a pool and a clock in the hands of a test."""
+    return Hands()
 
 
 @pytest.fixture

@@ -23,12 +23,12 @@ def let_go(slider, position):
 
 
 def knob(form, name):
-    return form._knobs[name]
+    return form.knobs[name]
 
 
 def shown(form):
     """Names of the knobs that a visitor sees, from the top down."""
-    names = {id(each.widget): name for name, each in form._knobs.items()}
+    names = {id(each.widget): name for name, each in form.knobs.items()}
     parts = [*form.view.objects, *(form.fold.content.objects if form.fold is not None else [])]
     return [names[id(part)] for part in parts if id(part) in names and part.visible]
 

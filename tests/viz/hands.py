@@ -3,9 +3,15 @@
 from types import SimpleNamespace
 
 from supdr_viz.experiment.build import build_dataset, build_estimator
+from supdr_viz.experiment.settings import Settings
 from supdr_viz.experiment.splitting import split
 from supdr_viz.pictures.scene import build_scene
 from supdr_viz.run.pool import ManualPool
+
+SPIRALS = Settings(
+    data="spirals", data_options={"n_per_class": 60}, method="LSDR", method_options={"max_iter": 100_000, "tol": 0.0}
+)
+"""A quick run that does not end by itself."""
 
 TURN = 0.001
 """Seconds that a turn takes, by the clock of the test."""

@@ -50,7 +50,7 @@ def with_bound(specs):
         form.show({name: value})
 
     form = Form(specs, {spec.name: spec.default for spec in specs}, changed)
-    return reported, {name: knob.widget for name, knob in form._knobs.items()}, form.show
+    return reported, {name: knob.widget for name, knob in form.knobs.items()}, form.show
 
 
 def reports(made, choice):

@@ -107,8 +107,8 @@ class Visitor:
         self._context = ApplicationContext(application, io_loop=IOLoop.current(), url=f"/{self._name}")
         line = RequestStartLine("GET", f"/{self._name}{self._query}", "HTTP/1.1")
         request = HTTPServerRequest(start_line=line, headers=HTTPHeaders({"Host": "localhost"}))
-        self._session = await self._context.create_session_if_needed("visit", request)
-        document = self._session.document
+        self.session = await self._context.create_session_if_needed("visit", request)
+        document = self.session.document
 
         def _arrive():
             document.callbacks.trigger_event(DocumentReady())
@@ -118,7 +118,7 @@ class Visitor:
             with set_curdoc(document):
                 browser_is_there(document)
                 self._early(self)
-        await self._session.with_document_locked(_arrive)
+        await self.session.with_document_locked(_arrive)
         self._drawing = asyncio.ensure_future(self._screen())
 
     def _build(self, document):
@@ -128,7 +128,7 @@ class Visitor:
 
     async def _close(self):
         self._drawing.cancel()
-        await self._context._discard_session(self._session, lambda _session: True)
+        await self._context._discard_session(self.session, lambda _session: True)
         await asyncio.sleep(0)
 
     def _await(self, work):
@@ -138,17 +138,17 @@ class Visitor:
         """Do what the page's scripts do: say that a frame is drawn.  Events of a held document tell nobody."""
         while True:
             await asyncio.sleep(REFRESH)
-            await self._session.with_document_locked(self._draw)
+            await self.session.with_document_locked(self._draw)
 
     def _draw(self):
         for hub in self.page.select(Hub):
             known, number = self._told.get(hub.board, 0), hub.stage.get("number")
             if hub.board not in self._told:
                 self._told[hub.board] = 0
-                self._say({"kind": "hello"}, hub)
+                self.send({"kind": "hello"}, hub)
             elif number is not None and number != known:
                 self._told[hub.board] = number
-                self._say({"kind": "painted", "number": number}, hub)
+                self.send({"kind": "painted", "number": number}, hub)
 
     # --- waiting ------------------------------------------------------------------------------------------------------
 
@@ -166,16 +166,16 @@ class Visitor:
         """Act in the page's thread under the document's lock; return what came of it."""
 
         def _act():
-            with set_curdoc(self._session.document), pn.io.hold(self._session.document):
+            with set_curdoc(self.session.document), pn.io.hold(self.session.document):
                 return act()
 
-        return self._await(self._session.with_document_locked(_act))
+        return self._await(self.session.with_document_locked(_act))
 
     def do_unlocked(self, act):
         """Act in the page's thread without the lock, as the kit does with a change that an event overtakes."""
 
         async def _act():
-            with set_curdoc(self._session.document):
+            with set_curdoc(self.session.document):
                 return act()
 
         return self._await(_act())
@@ -184,7 +184,7 @@ class Visitor:
         """Tell what has changed of a component in the browser."""
         component._process_events(properties)
 
-    def _say(self, message, component=None):
+    def send(self, message, component=None):
         """Send what the script of a component would, of the bridge by default."""
         component = self.bridge if component is None else component
         (model, _parent) = next(iter(component._models.values()))
@@ -200,10 +200,10 @@ class Visitor:
     def text(self):
         """All that can be read, without markup."""
         panes = [pane for kind in (pn.pane.HTML, pmui.Alert) for pane in self.page.select(kind) if pane.visible]
-        return " ".join(plain(text) for text in (*(str(pane.object) for pane in panes), *self._words))
+        return " ".join(plain(text) for text in (*(str(pane.object) for pane in panes), *self.words))
 
     @property
-    def _words(self):
+    def words(self):
         """HTML that travels with stages."""
         texts = [words.text for words in self.page.select(Words) if words.visible]
         return [*texts, *(text for cards in self.page.select(Cards) for text in cards.texts)]
@@ -213,13 +213,13 @@ class Visitor:
 
     def head(self, title):
         """What the head of a card says beside its title."""
-        texts = [*(str(pane.object) for pane in self.page.select(pn.pane.HTML)), *self._words]
+        texts = [*(str(pane.object) for pane in self.page.select(pn.pane.HTML)), *self.words]
         return next(text.removeprefix(title) for text in map(plain, texts) if text.startswith(title))
 
     @property
     def notices(self):
         """What popped up."""
-        with set_curdoc(self._session.document):
+        with set_curdoc(self.session.document):
             return " ".join(each.message for each in pn.state.notifications.notifications)
 
     @property
@@ -234,7 +234,7 @@ class Visitor:
 
     @property
     def _line(self):
-        texts = [*self._words, *(str(pane.object) for pane in self.page.select(pn.pane.HTML))]
+        texts = [*self.words, *(str(pane.object) for pane in self.page.select(pn.pane.HTML))]
         return next(text for text in texts if 'class="chip' in text)
 
     @property
@@ -262,7 +262,7 @@ class Visitor:
 
     def model(self, name):
         """A model of the document by its name."""
-        return next(iter(self._session.document.select({"name": name})))
+        return next(iter(self.session.document.select({"name": name})))
 
     def stage(self, name="explorer"):
         """What one run's canvases show."""
@@ -320,7 +320,7 @@ class Visitor:
     def open_gallery(self):
         """Open the examples; return their shelves."""
         gallery = next(iter(self.page.select(Gallery)))
-        self.do(lambda: self._say({"kind": "opened"}, gallery))
+        self.do(lambda: self.send({"kind": "opened"}, gallery))
         return gallery.shelves
 
     def slide(self, label, position):
@@ -344,7 +344,7 @@ class Visitor:
 
     def key(self, key):
         """Press a key, by the browser's name for it."""
-        self.do(lambda: self._say({"kind": "key", "key": key}))
+        self.do(lambda: self.send({"kind": "key", "key": key}))
         return self
 
     def open_fold(self, title):

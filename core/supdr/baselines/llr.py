@@ -19,9 +19,9 @@ class LLR(SNF):
     ----------
     n_components : int or None, default=None
         D, latent dimension, 1 to min(n_samples - 1, 200); None is the number that `SNF` takes.
-    task, class_weight, target_weight, reg_v, reg_z, reg_w, preprocessing, calibrate, init, max_iter, tol
+    task, class_weight, target_weight, reg_v, reg_z, reg_w, preprocessing, calibrate, extrapolate, init, max_iter, tol
         As in `SNF`.
-    extrapolate, random_state, verbose, missing_label
+    random_state, verbose, missing_label
         As in `SNF`.
 
     Notes

@@ -17,12 +17,17 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from supdr.engine.checks import check_sizes
+from supdr.engine.documentation_link import link_parameters, link_template
 from supdr.engine.preprocessing import FAR, Preprocessing
 from supdr.engine.probabilities import class_probabilities, crossfitted_scores, fit_temperature
 from supdr.engine.tables import naming_columns, with_nan
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class ExtrapolationWarning(UserWarning):
+    """New rows lie far outside of the training rows."""
 
 
 def predicts_classes(estimator: Any) -> bool:
@@ -60,6 +65,10 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     missing_label: Any
     snapshot_: Any
+
+    _doc_link_module = "supdr"
+    _doc_link_template = property(link_template)
+    _doc_link_url_param_generator = link_parameters
 
     _preprocessing: Preprocessing
     _state: Any
@@ -329,7 +338,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             f"{row}, column {name}: {X[row, column]:g}, where the training rows have {fitted.low[column]:g} to "
             f"{fitted.high[column]:g}. Such cells are clipped, this one at {fitted.clipped(X)[row, column]:g}; "
             "extrapolate=True uses them as they are",
-            UserWarning,
+            ExtrapolationWarning,
             stacklevel=4,
         )
 

@@ -73,7 +73,7 @@ class Column:
     ) -> None:
         self._lockstep, self._on_news = lockstep, on_news
         self.pair = SmallMultiple(selection, group, touch=touch)
-        self.link = FramePusher(self.pair.stage, self._draw)
+        self.link = FramePusher(self.pair.stage, self._draw, self.pair.points.prepare)
         self.session = Session(pool, self.link.notify, lockstep)
         self.session.measures = True
         self.settings: Settings | None = None

@@ -129,7 +129,7 @@ class Explorer:
         self._link_to = link_to
         self.bridge = bridge or Bridge(keys=[*KEYS, *PRESENT_KEYS])
         self.board = Board(touch=widgets.on_phone())
-        self.link = FramePusher(self.board.stage, self._draw)
+        self.link = FramePusher(self.board.stage, self._draw, self.board.points.prepare)
         self.session = Session(shared_pool(), self.link.notify)
         self.controls = Controls(settings, preset)
         self.controls.on_change(self._changed)
@@ -315,7 +315,8 @@ class Explorer:
         dataset = self.session.dataset
         self._describe(dataset)
         self._counted = False
-        self.session.set_display(settings, method_mode=self.board.method.mode or "none")
+        mode = self.board.method.mode or "none"
+        self.session.set_display(settings, method_mode=mode, colour_by=settings.colour_by)
         self.layout.show_method_modes(self.board.method)
         self.layout.show_transform(settings.latent_shown == "transform")
         self.layout.show_colours(self.board.points)

@@ -19,7 +19,7 @@ LOG = logging.getLogger(__name__)
 SOON = 0.3
 
 # One sweep of this process computes at a time: the processors are shared by all sessions.
-_TURN = threading.Lock()
+TURN = threading.Lock()
 
 # Those of all sessions.
 _RUNNERS: WeakSet[SweepRunner] = WeakSet()
@@ -172,10 +172,10 @@ class SweepRunner:
 
     def _wait_for_turn(self) -> bool:
         while not self._cancelled and not self._has_turn:
-            self._has_turn = _TURN.acquire(timeout=0.2)
+            self._has_turn = TURN.acquire(timeout=0.2)
         return self._has_turn
 
     def _give_turn(self) -> None:
         if self._has_turn:
             self._has_turn = False
-            _TURN.release()
+            TURN.release()

@@ -235,8 +235,8 @@ def parse_sweep(entries: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]:
 
 
 def _parse_axis(text: str, method: str) -> tuple[Axis | None, str]:
-    """Read ``name:spacing:low:high:count`` or ``name:list:values``; what is empty or missing is the parameter's own."""
-    name, _, rest = text.partition(":")
+    """Read ``name:spacing:low:high:count`` or ``name:list:values``; what is empty is the parameter's own."""
+    name, colon, rest = text.partition(":")
     spacing, _, rest = rest.partition(":")
     offered = [spec.name for spec in sweepable(method)]
     if name not in offered:
@@ -251,7 +251,7 @@ def _parse_axis(text: str, method: str) -> tuple[Axis | None, str]:
         return (None, problem) if problem else checked_axis(Axis(name, "list", listed=tuple(values)))
     texts = rest.split(":") if rest else [""] * 3
     numbers = [to_number(part or own) for part, own in zip(texts, (usual.low, usual.high, usual.count))]
-    if len(texts) != 3 or any(number is None for number in numbers):
+    if not colon or len(texts) != 3 or any(number is None for number in numbers):
         return None, f"The axis {quoted(text)} needs a lower end, an upper end and a number of values."
     low, high, size = (float(number) for number in numbers if number is not None)
     return checked_axis(Axis(name, spacing, low, high, round(size)))

@@ -1,4 +1,4 @@
-"""What methods show of themselves: one module per family of methods, each a list of modes.
+"""Pictures of methods: one module per family of methods, each a list of modes.
 
 A method that is not listed here has the modes that its fitted attributes allow.  Every map can be judged: the last mode
 is the same for all.
@@ -26,9 +26,9 @@ def modes_of(estimator: Any, task: str, *, images: bool = False) -> tuple[Mode, 
     `task`: one of "classification", "regression"; `images`: whether the rows are pictures. Returns tuple of Mode.
     """
     family = next((FAMILIES[each.__name__] for each in type(estimator).__mro__ if each.__name__ in FAMILIES), None)
-    found = (family or common_modes)(estimator, task)
+    modes = (family or common_modes)(estimator, task)
     pairs = (PAIRS,) if images and hasattr(type(estimator), "reconstruction_") else ()
-    return (*found, *pairs, SHEPARD)
+    return (*modes, *pairs, SHEPARD)
 
 
 def mode_of(estimator: Any, task: str, name: str, *, images: bool = False) -> Mode | None:

@@ -1,4 +1,4 @@
-"""What ClassAtlas shows: charts as discs with their axes, cells, and doubtful rows tied to two candidates."""
+"""Pictures of ClassAtlas: charts as discs with their axes, cells, and doubtful rows tied to two candidates."""
 
 from __future__ import annotations
 
@@ -118,10 +118,10 @@ def _cells(fitted: Any, plane: LatentPlane, extent: Extent) -> NDArray:
 
 def _numbers(fitted: Any, snapshot: Snapshot) -> tuple[Number, ...]:
     """Say how many rows are in doubt, and how far the picture follows the gate."""
-    found = {"disagreement": "disagreement", "overlap": "overlap"}
+    keys = {"disagreement": "disagreement", "overlap": "overlap"}
     doubtful = Number("doubtful rows", int((fitted.doubt_ >= DOUBTFUL).sum()), "", HELP["doubtful rows"])
-    told = (Number(name, float(snapshot.diagnostics[key]), "", HELP[name]) for name, key in found.items())
-    return doubtful, *told
+    numbers = (Number(name, float(snapshot.diagnostics[key]), "", HELP[name]) for name, key in keys.items())
+    return doubtful, *numbers
 
 
 CHARTS = Mode("charts", "charts", "Class charts", "discs, axes, doubt", charts)

@@ -1,4 +1,4 @@
-"""What the pictures of a gate have in common: names and colours of local models, margins, numbers."""
+"""Common parts of the pictures of a gate: names and colours of local models, margins, numbers."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ def model_keys(fitted: Any, scene: Scene, roles: tuple[str, ...], first: int) ->
 
 def numbers_of(snapshot: Snapshot) -> tuple[Number, ...]:
     """Tell the share of support vectors as found, and the least for the same model: not to be compared."""
-    found = {"support vectors": "support_fraction", "at least": "support_fraction_min"}
+    keys = {"support vectors": "support_fraction", "at least": "support_fraction_min"}
     return tuple(
         Number(name, 100.0 * snapshot.diagnostics[key], "%", HELP[name])
-        for name, key in found.items()
+        for name, key in keys.items()
         if key in snapshot.diagnostics
     )
 
@@ -91,7 +91,7 @@ def margin_strokes(lines: dict[float, list[NDArray]], roles: tuple[str, ...]) ->
     """Draw lines of level 0 in the colour of text, those of levels -1 and 1 dashed in the colours of their classes."""
     looks = {0.0: (0, 1.8, "solid"), -1.0: (len(BASE), 1.2, "dashed"), 1.0: (len(BASE) + 1, 1.2, "dashed")}
     return tuple(
-        Stroke(shapes.joined(found), role, width, dash, 0.9)
-        for level, found in lines.items()
+        Stroke(shapes.joined(level_lines), role, width, dash, 0.9)
+        for level, level_lines in lines.items()
         for role, width, dash in [looks[level]]
     )

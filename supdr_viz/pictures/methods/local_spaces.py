@@ -114,8 +114,8 @@ def _panel_lines(
             lead = scores[:, k] - np.delete(scores, k, axis=1).max(axis=1)
             lines[0.0] += as_points(contours(x, y, lead.reshape(LINES, LINES), 0.0))
     lines = {
-        level: [np.clip(panel.place(line), panel.box[::2], panel.box[1::2]) for line in found]
-        for level, found in lines.items()
+        level: [np.clip(panel.place(line), panel.box[::2], panel.box[1::2]) for line in level_lines]
+        for level, level_lines in lines.items()
     }
     return margin_strokes(lines, roles)
 

@@ -1,4 +1,4 @@
-"""What MAC shows: rows drawn to their targets, class means against a regular simplex, spokes of two layers.
+"""Pictures of MAC: rows drawn to their targets, class means against a regular simplex, spokes of two layers.
 
 The figures to compare with are 1 to 3 of W. Wang, M. Á. Carreira-Perpiñán, "The role of dimensionality reduction in
 linear classification", AAAI 2014.
@@ -80,8 +80,8 @@ def class_means(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapsho
     corners = np.empty((0, 2)) if ideal is None else plane.project(ideal)
     roles, class_role = _roles(fitted, ("muted", "primary", "text"))
     latent, codes = plane.project(fitted.embedding_), scene.code[: scene.n_train]
-    known = scene.is_labelled[: scene.n_train]
-    clouds = [shapes.ellipse(latent[known & (codes == code)]) for code in fitted.classes_.astype(int)]
+    labelled = scene.is_labelled[: scene.n_train]
+    clouds = [shapes.ellipse(latent[labelled & (codes == code)]) for code in fitted.classes_.astype(int)]
     extent = steady_extent(np.concatenate([means, corners, *clouds]), previous.extent if previous else None)
     primary = roles.index("primary")
     order = shapes.around(means) if len(means) > 2 else np.arange(len(means))
@@ -109,10 +109,10 @@ def class_means(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapsho
 
 def spokes(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
     """Draw where two layers put rows that did not train them; arrows lead to where their own label pulls them."""
-    known = scene.is_labelled[: scene.n_train]
+    labelled = scene.is_labelled[: scene.n_train]
     left_out, own = fitted.embedding_.copy(), fitted.embedding_.copy()
-    if known.sum() == len(fitted.plane_):  # fewer where early stopping hides labels
-        left_out[known], own[known] = fitted.plane_left_out_, fitted.plane_
+    if labelled.sum() == len(fitted.plane_):  # fewer where early stopping hides labels
+        left_out[labelled], own[labelled] = fitted.plane_left_out_, fitted.plane_
     rows, tips = plane.place_both(left_out, own)
     corners = plane.project(_corners(fitted, scene))
     extent = steady_extent(np.concatenate([rows, tips, corners]), previous.extent if previous else None)
@@ -196,25 +196,25 @@ def _classifiers(fitted: Any, plane: LatentPlane, extent: Extent, class_role: ND
 
 def _corners(fitted: Any, scene: Scene) -> NDArray:
     """Return every class's target (K, L): most of its labelled rows have it, those that early stopping hides do not."""
-    known = scene.is_labelled[: scene.n_train]
+    labelled = scene.is_labelled[: scene.n_train]
     codes = scene.code[: scene.n_train]
     return np.array(
-        [np.median(fitted.targets_[known & (codes == code)], axis=0) for code in fitted.classes_.astype(int)]
+        [np.median(fitted.targets_[labelled & (codes == code)], axis=0) for code in fitted.classes_.astype(int)]
     )
 
 
-def _numbers(fitted: Any, snapshot: Snapshot, *wanted: str) -> tuple[Number, ...]:
+def _numbers(fitted: Any, snapshot: Snapshot, *chosen: str) -> tuple[Number, ...]:
     """Describe the class means, as far as the numbers can say something, and the certified gap."""
     n_classes, n_components = fitted.class_means_.shape
     names = [
-        name for name in wanted or ("edge ratio", "spread", "sv ratio", "gap") if n_classes > 2 or "ratio" not in name
+        name for name in chosen or ("edge ratio", "spread", "sv ratio", "gap") if n_classes > 2 or "ratio" not in name
     ]
     if n_components < n_classes - 1 and "sv ratio" in names:
         names.remove("sv ratio")  # there is no room for a simplex
-    known = snapshot.diagnostics
-    values = {name: known.get(name.replace(" ", "_")) for name in names}
-    if "gap" in known and snapshot.objective > 0:
-        values["gap"] = 100.0 * known["gap"] / snapshot.objective
+    diagnostics = snapshot.diagnostics
+    values = {name: diagnostics.get(name.replace(" ", "_")) for name in names}
+    if "gap" in diagnostics and snapshot.objective > 0:
+        values["gap"] = 100.0 * diagnostics["gap"] / snapshot.objective
     return tuple(
         Number(name, value, "%" if name == "gap" else "", HELP[name])
         for name, value in values.items()

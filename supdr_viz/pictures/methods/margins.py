@@ -45,9 +45,9 @@ def margins(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, p
 
     `fitted`: a classifier with ``label_pull_``; `plane`: not used; `snapshot`: not used.
     """
-    known = scene.is_labelled[: scene.n_train, None]
+    labelled = scene.is_labelled[: scene.n_train, None]
     both = np.column_stack([margins_of(fitted, scene.code[: scene.n_train]), fitted.label_pull_])
-    rows = scene.padded(np.where(known, both, np.nan))
+    rows = scene.padded(np.where(labelled, both, np.nan))
     return Picture(
         mode=MARGINS.name,
         extent=_steady(rows[:, 0], previous.extent if previous else START),

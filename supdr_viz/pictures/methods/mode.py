@@ -1,4 +1,4 @@
-"""What a mode of the method's view is."""
+"""A mode of the method's view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every regression method shows: predicted against true values."""
+"""The picture of every regression method: predicted against true values."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def predictions(
     if surface is not None and len(surface.predicted) == len(true):
         predicted[scene.is_test] = surface.predicted[scene.is_test]
     predicted[: scene.n_train] = fitted.transduction_
-    known = np.concatenate([true, predicted])
-    known = known[np.isfinite(known)]
-    low, high = known.min(), known.max()
+    finite = np.concatenate([true, predicted])
+    finite = finite[np.isfinite(finite)]
+    low, high = finite.min(), finite.max()
     ends = np.array([low - ROOM * (high - low), high + ROOM * (high - low)])
     extent = steady_extent(np.column_stack([ends, ends]), previous.extent if previous else None)
     middle = float(true[scene.is_labelled].mean())
@@ -83,7 +83,7 @@ def _numbers(true: NDArray, predicted: NDArray, scene: Scene) -> tuple[Number, .
     hidden = ~scene.is_test & ~scene.is_labelled
     parts = {"train": scene.is_labelled, "unlabelled": hidden, "test": scene.is_test}
     parts = {name: rows & finite for name, rows in parts.items() if (rows & finite).sum() > 1}
-    found = [
+    numbers = [
         Number(
             f"R² {name}", explained(true[rows], predicted[rows]), help=f"explained share of the variance, {name} rows"
         )
@@ -91,5 +91,5 @@ def _numbers(true: NDArray, predicted: NDArray, scene: Scene) -> tuple[Number, .
     ]
     if parts:
         name, rows = list(parts.items())[-1]
-        found.append(Number("correlation", correlation(true[rows], predicted[rows]), help=f"of {name} rows"))
-    return tuple(number for number in found if np.isfinite(number.value))
+        numbers.append(Number("correlation", correlation(true[rows], predicted[rows]), help=f"of {name} rows"))
+    return tuple(number for number in numbers if np.isfinite(number.value))

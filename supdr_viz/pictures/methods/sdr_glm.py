@@ -1,4 +1,4 @@
-"""What SDR-GLM shows: J as the sum of its parts, which weigh how much, singular values, and what labels did to rows.
+"""Pictures of SDR-GLM: J as the sum of its parts, which weigh how much, singular values, and what labels did to rows.
 
 The figures to compare with stand in I. Rish, G. Grabarnik, G. Cecchi, F. Pereira, G. Gordon, "Closed-Form Supervised
 Dimensionality Reduction with Generalized Linear Models", ICML 2008.
@@ -111,10 +111,10 @@ def _ascent_numbers(
     snapshot: Snapshot, sweeps: NDArray, total: NDArray, segments: tuple[int, ...]
 ) -> tuple[Number, ...]:
     numbers = [Number("J", -snapshot.objective, help="log-likelihoods minus ridges: what every sweep raises")]
-    found = rises(sweeps, total, segments)
-    if len(found):
+    increases = rises(sweeps, total, segments)
+    if len(increases):
         numbers.append(
-            Number("least rise", float(found.min()), help="of all sweeps, as a share of 1 + |J|: never below 0")
+            Number("least rise", float(increases.min()), help="of all sweeps, as a share of 1 + |J|: never below 0")
         )
     return tuple(numbers)
 
@@ -203,9 +203,9 @@ def _balance_numbers(fitted: Any, snapshot: Snapshot, means: NDArray, now: NDArr
 
 def spectrum(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
     """Draw the singular values of UV as bars, those of centred X as steps, and the threshold that these must pass."""
-    known = snapshot.diagnostics
-    values = np.array([known[name] for name in known if name.startswith("singular_value_")])
-    threshold, rank = known["rank_threshold"], int(known["effective_rank"])
+    diagnostics = snapshot.diagnostics
+    values = np.array([diagnostics[name] for name in diagnostics if name.startswith("singular_value_")])
+    threshold, rank = diagnostics["rank_threshold"], int(diagnostics["effective_rank"])
     count = len(values)
     place = np.arange(1, count + 1)
     # They stay while a run goes on, and the picture before holds them.

@@ -80,8 +80,8 @@ SHEPARD = Mode(
 
 def _numbers(correlation: float) -> tuple[Number, ...]:
     """Say how far the order of the distances is kept; nothing of a map of one point."""
-    known = np.isfinite(correlation)
-    return (Number("rank correlation", correlation, help="1: far rows are drawn far"),) if known else ()
+    finite = np.isfinite(correlation)
+    return (Number("rank correlation", correlation, help="1: far rows are drawn far"),) if finite else ()
 
 
 def _in_medians(distance: NDArray) -> NDArray:

@@ -1,4 +1,4 @@
-"""What SLDR and LMKL show: regions in which each gate wins, local spaces, usage of the local models."""
+"""Pictures of SLDR and LMKL: regions in which each gate wins, local spaces, usage of the local models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What SNF shows: predictions, and how the values of a few labels spread over the latent plane.
+"""Pictures of SNF: predictions, and how the values of a few labels spread over the latent plane.
 
 The figures to compare with are those of J. Grabocka, E. Bedalli, L. Schmidt-Thieme, "Supervised Nonlinear
 Factorizations Excel In Semi-supervised Regression": see also `supdr_viz.pictures.methods.few_labels_errors`.
@@ -51,21 +51,21 @@ def spread(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, pr
     rows = plane.place(fitted.embedding_)
     extent = steady_extent(rows, previous.extent if previous else None)
     ends = scene.value_range
-    known = scene.is_labelled[: scene.n_train]
+    labelled = scene.is_labelled[: scene.n_train]
     points, x, y = grid(extent, RESOLUTION)
     field = fitted.latent_decision_function(plane.lift(points)).reshape(len(y), len(x))
     return Picture(
         mode=SPREAD.name,
         extent=extent,
         roles=ROLES,
-        rows=scene.padded(np.where(known[:, None], np.nan, rows)),
+        rows=scene.padded(np.where(labelled[:, None], np.nan, rows)),
         row_role=scene.padded(_shade(fitted.transduction_, ends), FIRST_SHADE),
         strokes=tuple(_level_lines(x, y, field, ends)),
-        marks=rows[known],
-        mark_role=_shade(scene.target[: scene.n_train][known], ends),
+        marks=rows[labelled],
+        mark_role=_shade(scene.target[: scene.n_train][labelled], ends),
         image=_shade(field, ends),
         keys=(Key("labelled", "text"), Key("level lines", "muted", "line")),
-        numbers=_numbers(rows, known),
+        numbers=_numbers(rows, labelled),
         caption="" if plane.exact else "slice through the mean",
     )
 
@@ -82,20 +82,20 @@ def _shade(values: NDArray, ends: tuple[float, float]) -> NDArray:
 
 def _level_lines(x: NDArray, y: NDArray, field: NDArray, ends: tuple[float, float]) -> list[Stroke]:
     """Lines of equal prediction at round shares of the scale, each in the colour of its value."""
-    found, generator = [], contour_generator(x, y, field)
+    strokes, generator = [], contour_generator(x, y, field)
     levels = np.linspace(*ends, N_LEVELS + 2)[1:-1]
     for level, role in zip(levels, _shade(levels, ends)):
         lines: Any = generator.lines(float(level))
         if lines:
-            found.append(Stroke(shapes.joined(lines), int(role), 1.4, "solid", 0.9))
-    return found
+            strokes.append(Stroke(shapes.joined(lines), int(role), 1.4, "solid", 0.9))
+    return strokes
 
 
-def _numbers(rows: NDArray, known: NDArray) -> tuple[Number, ...]:
+def _numbers(rows: NDArray, labelled: NDArray) -> tuple[Number, ...]:
     """Return how far an unlabelled row is from the nearest labelled one, beside the size of the cloud."""
-    if known.all() or not known.any():
+    if labelled.all() or not labelled.any():
         return ()
-    between = np.linalg.norm(rows[~known][:, None, :] - rows[known][None], axis=2).min(axis=1)
+    between = np.linalg.norm(rows[~labelled][:, None, :] - rows[labelled][None], axis=2).min(axis=1)
     size = float(np.sqrt(((rows - rows.mean(axis=0)) ** 2).sum(axis=1).mean()))
     share = 100.0 * float(np.median(between)) / max(size, np.finfo(float).tiny)
     return (Number("to the nearest label", share, "%", "median distance, as a share of the spread of all rows"),)

@@ -81,7 +81,7 @@ class Followers:
 
 
 class _Follower:
-    """What one browser has been sent, and what it has missed."""
+    """The messages that one browser has been sent, and those that it has missed."""
 
     def __init__(self, send: Callable[[bytes], None]) -> None:
         self._send = send

@@ -27,13 +27,13 @@ def packed_places(points: NDArray) -> Places:
     # Column by column: numpy is slow along an axis of two.
     columns: Any = np.array(points.T, dtype=float, order="C")
     levels = np.empty(points.shape, dtype=np.int16)
-    known: Any = slice(None)
+    shown: Any = slice(None)
     ends = _ends(columns)
     if not all(map(math.isfinite, ends)):
-        known = np.isfinite(columns).all(axis=0)
-        columns, levels[...] = columns[:, known], HIDDEN
+        shown = np.isfinite(columns).all(axis=0)
+        columns, levels[...] = columns[:, shown], HIDDEN
         ends = _ends(columns)
-        if not known.any():
+        if not shown.any():
             return {"levels": levels, "extent": [0.0, 1.0, 0.0, 1.0]}
     extent: list[float] = []
     for axis, values in enumerate(columns):
@@ -43,7 +43,7 @@ def packed_places(points: NDArray) -> Places:
         values -= low
         values *= 2.0 * LEVELS / span
         values -= LEVELS
-        levels[known, axis] = np.rint(values, out=values)
+        levels[shown, axis] = np.rint(values, out=values)
     return {"levels": levels, "extent": extent}
 
 

@@ -51,7 +51,7 @@ class Connection(Protocol):
 
 
 class Owner(Protocol):
-    """Whose stage it is."""
+    """The owner of a stage."""
 
     def joined(self, browser: Connection) -> None:
         """Take note that a browser is there."""
@@ -107,7 +107,7 @@ class StageSocket(WebSocketHandler):
 
     @property
     def max_message_size(self) -> int:
-        """What is longer ends the connection."""
+        """The most bytes of a message; a longer one ends the connection."""
         return MOST_SAID
 
     def check_origin(self, origin: str) -> bool:
@@ -129,9 +129,9 @@ class StageSocket(WebSocketHandler):
 
     async def on_message(self, message: str | bytes) -> None:
         """Pass on what the browser says; between two messages other sockets have their turn."""
-        owner, said = self._owner(), understood(message)
-        if owner is not None and said is not None:
-            owner.heard(said, self)
+        owner, content = self._owner(), understood(message)
+        if owner is not None and content is not None:
+            owner.heard(content, self)
         await asyncio.sleep(0)
 
     def on_close(self) -> None:
@@ -163,7 +163,7 @@ class StageSocket(WebSocketHandler):
 def understood(message: str | bytes) -> dict[str, Any] | None:
     """Return what the browser says; None for anything but a table in JSON, which no page of ours sends."""
     try:
-        said = json.loads(message)
+        content = json.loads(message)
     except (ValueError, RecursionError):
         return None
-    return said if isinstance(said, dict) else None
+    return content if isinstance(content, dict) else None

@@ -1,4 +1,4 @@
-"""What one run's canvases show, as the server knows it: a tree, and what of it the browser has not been told yet."""
+"""The tree that one run's canvases show, and the part of it that the browser has not been sent yet."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ class Stage:
 
         `**values`: see `supdr_viz.views.stage.wire.encode`; a dict is merged with what is there.
         """
-        known: Any = self.tree
+        branch: Any = self.tree
         for name in path:
-            known = known.get(name) if isinstance(known, dict) else None
-        patch = _news(known if isinstance(known, dict) else {}, values)
+            branch = branch.get(name) if isinstance(branch, dict) else None
+        patch = _news(branch if isinstance(branch, dict) else {}, values)
         if not patch:
             return False
         for name in reversed(path):
@@ -108,10 +108,10 @@ class Stage:
 
     def get(self, *path: str) -> Any:
         """Return what stands under a path of names, or None."""
-        known: Any = self.tree
+        branch: Any = self.tree
         for name in path:
-            known = known.get(name) if isinstance(known, dict) else None
-        return known
+            branch = branch.get(name) if isinstance(branch, dict) else None
+        return branch
 
     def watch(self, watcher: Callable[[Tree, bytes], None]) -> None:
         """Call ``watcher(patch, message)`` with whatever changes, as a tree and as it travels."""
@@ -144,16 +144,16 @@ class Stage:
             self.flush()
 
 
-def _news(known: Tree, values: Tree) -> Tree:
+def _news(before: Tree, values: Tree) -> Tree:
     """Return those of the values that differ from what is known."""
     news: Tree = {}
     for name, value in values.items():
-        there = known.get(name)
+        there = before.get(name)
         if isinstance(value, dict) and isinstance(there, dict):
             inner = _news(there, value)
             if inner:
                 news[name] = inner
-        elif name not in known or not _same(there, value):
+        elif name not in before or not _same(there, value):
             news[name] = value
     return news
 

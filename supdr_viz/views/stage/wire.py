@@ -44,40 +44,40 @@ class Tail(NamedTuple):
     first: int
     rows: NDArray
 
-    def behind(self, known: Any) -> Any:
+    def behind(self, before: Any) -> Any:
         """Return the array, or the longer tail, that this one leaves of what was there; itself if there was nothing."""
-        if isinstance(known, Tail):
-            if self.first < known.first:
+        if isinstance(before, Tail):
+            if self.first < before.first:
                 return self
-            return Tail(known.first, np.concatenate([known.rows[: self.first - known.first], self.rows]))
-        return self if known is None else np.concatenate([known[: self.first], self.rows])
+            return Tail(before.first, np.concatenate([before.rows[: self.first - before.first], self.rows]))
+        return self if before is None else np.concatenate([before[: self.first], self.rows])
 
 
-def tail_of(array: NDArray, known: Any) -> NDArray | Tail | None:
+def tail_of(array: NDArray, before: Any) -> NDArray | Tail | None:
     """Return what is to be sent of an array: its rows that differ from those known, or all if they are of another kind.
 
-    `array` (n, ...); `known`: what stands in its place. Returns None: there is nothing to be sent.
+    `array` (n, ...); `before`: what stands in its place. Returns None: there is nothing to be sent.
     """
-    if not isinstance(known, np.ndarray) or known.shape[1:] != array.shape[1:] or known.dtype != array.dtype:
+    if not isinstance(before, np.ndarray) or before.shape[1:] != array.shape[1:] or before.dtype != array.dtype:
         return array
-    both = min(len(known), len(array))
-    same = (known[:both] == array[:both]) | ((known[:both] != known[:both]) & (array[:both] != array[:both]))
+    both = min(len(before), len(array))
+    same = (before[:both] == array[:both]) | ((before[:both] != before[:both]) & (array[:both] != array[:both]))
     other = np.flatnonzero(~same.all(axis=tuple(range(1, same.ndim))))
     first = int(other[0]) if len(other) else both
     if first == 0:
-        return array if len(array) or len(known) else None
-    return None if first == len(array) == len(known) else Tail(first, array[first:])
+        return array if len(array) or len(before) else None
+    return None if first == len(array) == len(before) else Tail(first, array[first:])
 
 
 def merge(tree: Tree, patch: Tree) -> Tree:
     """Return `tree` with a patch laid over it; neither is changed."""
     merged = dict(tree)
     for name, value in patch.items():
-        known = merged.get(name)
+        before = merged.get(name)
         if isinstance(value, Tail):
-            merged[name] = value.behind(known)
+            merged[name] = value.behind(before)
         else:
-            merged[name] = merge(known, value) if isinstance(value, dict) and isinstance(known, dict) else value
+            merged[name] = merge(before, value) if isinstance(value, dict) and isinstance(before, dict) else value
     return merged
 
 

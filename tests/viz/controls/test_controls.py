@@ -2,9 +2,12 @@
 
 from types import SimpleNamespace
 
+import panel as pn
+import panel_material_ui as pmui
 import param
 import pytest
 
+from supdr_viz.controls.forms import make_knob
 from supdr_viz.controls.method import carried_options
 from supdr_viz.experiment.settings import Settings, to_json
 from supdr_viz.pages.share import ShareMenu
@@ -12,6 +15,7 @@ from supdr_viz.pages.training_bar import TrainingBar
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.status import Phase
 from supdr_viz.ui.markup import EMPTY
+from supdr_viz.ui.panel_workarounds import BoundedDropper
 from supdr_viz.views.stage.components import Hub
 from supdr_viz.views.stage.stage import Stage
 from tests.viz.control_cases import knob, let_go, watched_controls
@@ -20,6 +24,16 @@ from tests.viz.control_cases import knob, let_go, watched_controls
 @pytest.fixture
 def watched():
     return watched_controls()
+
+
+def ignored(*_reported):
+    """Do nothing with what a control reports."""
+
+
+def press(layout, label):
+    """Press the button with this label, as the browser reports it."""
+    buttons = layout.select(lambda part: isinstance(part, pmui.Button) and part.label == label)
+    buttons[0].param.trigger("clicks")
 
 
 # --- all controls ---------------------------------------------------------------------------------------------------
@@ -42,27 +56,29 @@ def test_widgets_show_what_was_applied(start, watched):
     controls, log = watched
     controls.apply_preset(start)
     settings = PRESETS[start].settings
-    for fold in (controls.split.fold, controls.planes.fold, controls.method._form.fold):
+    for fold in (controls.split.fold, controls.planes.fold, controls.method.form.fold):
         fold.view.active = [0]
     assert controls.method.menu.value == settings.method
     assert controls.data.menu.value == settings.data
-    for name, made in controls.method._form._knobs.items():
-        assert made._read(made.widget.value) == made.value == settings.method_options[name]
+    for name, made in controls.method.form.knobs.items():
+        assert made.value == settings.method_options[name]
+        spec = next(spec for spec in controls.method.form.specs if spec.name == name)
+        assert made.widget.value == make_knob(spec, made.value, ignored).widget.value
     assert len(log) == 1
 
 
 def test_user_actions_are_reported_once(watched):
     controls, log = watched
-    let_go(knob(controls.data._form, "noise"), 0.1)
+    let_go(knob(controls.data.form, "noise"), 0.1)
     controls.data.menu.value = "moons"  # first: other data begin with the method's defaults
     controls.method.menu.value = "LSDR"
-    let_go(knob(controls.method._form, "beta"), 0.3)
+    let_go(knob(controls.method.form, "beta"), 0.3)
     controls.split.fold.view.active = [0]
-    let_go(controls.split._knobs["test"], 0.5)
-    controls.split._knobs["seed"].widget.value = "5"
+    let_go(controls.split.knobs["test"], 0.5)
+    controls.split.knobs["seed"].widget.value = "5"
     controls.planes.describe(("a", "b", "c"), 3)
     controls.planes.fold.view.active = [0]
-    controls.planes._plane.kind.value = "pca"
+    controls.planes.input_plane.kind.value = "pca"
     assert len(log) == 7
     assert all(old != new for old, new in log)
     assert [new for _, new in log[:-1]] == [old for old, _ in log[1:]]
@@ -75,10 +91,10 @@ def test_the_same_axis_twice_becomes_two(watched):
     controls, log = watched
     controls.describe(("a", "b", "c"), 2)
     controls.planes.fold.view.active = [0]
-    controls.planes._plane.kind.value = "chosen"
-    controls.planes._plane.second.value = 0
+    controls.planes.input_plane.kind.value = "chosen"
+    controls.planes.input_plane.second.value = 0
     assert log[-1][1].input_plane == (0, 1)
-    assert controls.planes._latent.kind.disabled
+    assert controls.planes.latent_plane.kind.disabled
 
 
 def test_other_method_keeps_what_was_set():
@@ -90,8 +106,8 @@ def test_other_method_keeps_what_was_set():
 def test_a_slider_that_leaves_auto_begins_at_what_the_method_has_chosen(watched):
     controls, log = watched
     controls.apply(Settings(method="MAC"))
-    controls.method._form.fold.view.active = [0]
-    gamma = knob(controls.method._form, "gamma")
+    controls.method.form.fold.view.active = [0]
+    gamma = knob(controls.method.form, "gamma")
     controls.describe(("a", "b"), 2, numbers={"gamma": 0.4567}.get)
     let_go(gamma, gamma.widget.start + gamma.widget.step)
     assert log[-1][1].method_options["gamma"] == gamma.value == 0.457
@@ -100,7 +116,7 @@ def test_a_slider_that_leaves_auto_begins_at_what_the_method_has_chosen(watched)
 def test_changed_examples_can_be_restored(watched):
     controls, log = watched
     controls.presets.select.value = "two-spirals"
-    let_go(knob(controls.method._form, "C"), 0.0)
+    let_go(knob(controls.method.form, "C"), 0.0)
     assert controls.presets.select.value == ""
     assert controls.presets.note.object != EMPTY
     controls.presets.select.value = "two-spirals"
@@ -200,20 +216,26 @@ def test_share_menu():
     )
     assert len(menu.dialogs) == 0
     menu.share()
-    menu._copy(menu._link, "Link")
+    press(menu.dialogs, "Copy link")
     menu.python()
-    assert "x &lt; 1" in menu._code_pane.object
     menu.export()
     assert all(dialog.open for dialog in menu.dialogs)
-    menu._save_csv("losses")
-    menu._save_csv("embedding")
-    assert "nothing to save" in menu._export_message.object
-    menu._dropper.value = {"s.json": "{}"}
+
+    def says(text):
+        return any(text in str(pane.object) for pane in menu.dialogs.select(pn.pane.HTML))
+
+    assert says("x &lt; 1")
+    press(menu.dialogs, "Losses (CSV)")
+    assert not says("nothing to save")
+    press(menu.dialogs, "Embedding (CSV)")
+    assert says("nothing to save")
+    (dropper,) = menu.dialogs.select(BoundedDropper)
+    dropper.value = {"s.json": "{}"}
     assert loaded == ["{}"]
-    assert "Noise was wrong" in menu._export_message.object
-    menu._dropper.value = {"long.json": " " * 100_000 + "{}"}
+    assert says("Noise was wrong")
+    dropper.value = {"long.json": " " * 100_000 + "{}"}
     assert loaded[1].endswith("{}")
-    menu._dropper.value = {"huge.json": " " * 2_000_000}
+    dropper.value = {"huge.json": " " * 2_000_000}
     assert len(loaded) == 2
-    assert "huge.json is too large" in menu._export_message.object
+    assert says("huge.json is too large")
     assert sent == ["http://here/explorer?data=iris", "Link copied", ("supdr-losses.csv", "a\n1\n", "text/csv")]

@@ -79,7 +79,7 @@ def test_whole_sliders_give_integers():
 
 def test_every_input_is_named():
     controls = Controls(Settings())
-    for fold in (controls.split.fold, controls.planes.fold, controls.method._form.fold, controls.data._form.fold):
+    for fold in (controls.split.fold, controls.planes.fold, controls.method.form.fold, controls.data.form.fold):
         fold.view.active = [0]
     named = ("Slider", "Select", "Switch", "TextInput", "Button")
     inputs = controls.view.select(lambda part: type(part).__name__.endswith(named))
@@ -132,8 +132,8 @@ def test_form_builds_knobs_once_they_matter_and_folded_ones_when_opened():
         values = {TASK: "classification", **form.values}
         return [spec.name for spec in METHOD_FORMS["NSDR"] if spec.main == main and spec.applies(values)]
 
-    assert list(form._knobs) == shown(form) == wanted(True)
-    assert "degree" not in form._knobs
+    assert list(form.knobs) == shown(form) == wanted(True)
+    assert "degree" not in form.knobs
     knob(form, "kernel").widget.value = "poly"
     assert shown(form) == wanted(True)
     assert "degree" in shown(form)
@@ -180,16 +180,16 @@ def test_a_form_shows_the_knobs_that_matter_whichever_way_it_came_there(method):
 def test_knobs_that_a_task_ignores_are_hidden():
     settings = Settings(method="LSDR")
     controls = Controls(settings)
-    form = controls.method._form
+    form = controls.method.form
     assert "loss" in shown(form)
     controls.describe(("a", "b"), 2, "regression")  # the squared loss, whatever is chosen
     assert "loss" not in shown(form)
     assert "beta" in shown(form)
     controls.method.apply(Settings(method="SNF"))
     controls.method.apply(settings)
-    assert "loss" not in shown(controls.method._form)
+    assert "loss" not in shown(controls.method.form)
     controls.describe(("a", "b"), 2)
-    assert "loss" in shown(controls.method._form)
+    assert "loss" in shown(controls.method.form)
 
 
 def test_number_field_refuses_words_and_clamps():

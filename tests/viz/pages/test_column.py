@@ -14,15 +14,9 @@ from supdr_viz.pages.compare.column import Column, Facts
 from supdr_viz.pages.compare.files import csv_of, python_of
 from supdr_viz.pages.compare.lockstep import LockStep
 from supdr_viz.views.stage.stage import Selection
-from tests.viz.hands import Hands
 
 MOONS = {"data": "moons", "data_options": {"n_samples": 80}}
 DIABETES = {"data": "diabetes"}
-
-
-@pytest.fixture
-def hands():
-    return Hands()
 
 
 @pytest.fixture
@@ -84,7 +78,7 @@ def test_r2_is_that_of_the_library(hands, columns):
 
 def test_a_column_that_cannot_run_says_why_and_can_be_mended(hands, columns):
     made, _ = columns(Settings(**DIABETES, method="ElasticNet"), Settings(**DIABETES, method="LDA"))
-    assert "predicts classes" in made[1].facts().problem
+    assert "needs classes" in made[1].facts().problem
     assert made[1].facts().state == "cannot run"
     with pytest.raises(Unusable):
         made[1].apply(Experiment(Settings(**DIABETES, method="NSDR")), made[0].session)

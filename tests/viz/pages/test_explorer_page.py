@@ -208,7 +208,7 @@ def test_a_table_of_a_paper_begins_when_its_data_come(monkeypatch):
         visitor.upload("bears.csv", content)
         assert visitor.sees("54 rows, 9 columns")
         visitor.press("Use this file").settle()  # and the methods of the table come in
-        for text in ("Four and five labels", "MSE, 5.56 % labels", "labels 4", "done"):
+        for text in ("With four or five labels", "MSE, 5.56 % labels", "labels 4", "done"):
             assert visitor.sees(text), text
         assert not visitor.sees("the paper's")  # these are other bears than the paper's, though as many
 
@@ -315,7 +315,7 @@ SHEET = (
 def test_the_sheet_unrolls_and_beats_the_constant():
     with Visitor("?data=iris&method=LSDR") as visitor:
         visitor.choose("Example", "A sheet unrolls, SNF").settle()
-        assert visitor.sees("A folded horseshoe opens")
+        assert visitor.sees("folded horseshoe opens")
         assert "view.colour=truth" in visitor.query
         assert visitor.iteration == 0
         before = visitor.number("unlabelled MSE")

@@ -69,7 +69,7 @@ def sessions(monkeypatch, sockets):
 def shown(visitor):
     """Every text that a page takes as HTML."""
     panes = (pn.pane.HTML, pn.pane.Markdown, pmui.Alert)
-    return [*(str(pane.object) for kind in panes for pane in visitor.page.select(kind)), *visitor._words]
+    return [*(str(pane.object) for kind in panes for pane in visitor.page.select(kind)), *visitor.words]
 
 
 def a_table():

@@ -27,7 +27,7 @@ def test_a_page_is_light(monkeypatch, page):
     describe_as_served(monkeypatch)
     models, size = LIGHT[page]
     with Visitor(page=page) as visitor:
-        document = visitor._session.document
+        document = visitor.session.document
         assert len(list(document.models)) <= models
         text = json.dumps(document.to_json(deferred=False), separators=(",", ":"))
         assert len(re.sub(r'"p\d+"', '"p1000"', text)) <= size  # however many models there were before

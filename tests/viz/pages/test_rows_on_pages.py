@@ -61,19 +61,12 @@ def test_a_link_to_a_method_of_classes_says_who_learns_numbers():
 
 
 @pytest.mark.slow
-def test_methods_are_compared_on_them():
-    with Visitor(QUERY + "&b=LSDR", page="compare") as visitor:
+@pytest.mark.parametrize(("query", "measure"), [(QUERY, "test error"), (NUMBERS, "test MSE")])
+def test_methods_are_compared_on_them(query, measure):
+    with Visitor(query + "&b=LSDR", page="compare") as visitor:
         visitor.settle().press("Step").settle()
         assert visitor.status.count("iteration 1") == 2
-        assert visitor.status.count("test error") == 2
-
-
-@pytest.mark.slow
-def test_methods_are_compared_on_numbers():
-    with Visitor(NUMBERS + "&b=LSDR", page="compare") as visitor:
-        visitor.settle().press("Step").settle()
-        assert visitor.status.count("iteration 1") == 2
-        assert visitor.status.count("test MSE") == 2
+        assert visitor.status.count(measure) == 2
 
 
 @pytest.mark.slow

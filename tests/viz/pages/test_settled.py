@@ -2,29 +2,17 @@
 
 import pytest
 
-from supdr_viz.experiment.build import build_dataset, build_estimator
-from supdr_viz.experiment.settings import Settings
-from supdr_viz.experiment.splitting import split
-from supdr_viz.pictures.scene import build_scene
 from supdr_viz.run.player import Player
-from tests.viz.hands import Hands
+from tests.viz.hands import SPIRALS, load
 from tests.viz.visitor import Visitor
 
-SETTINGS = Settings(
-    data="spirals", data_options={"n_per_class": 60}, method="LSDR", method_options={"max_iter": 5000, "tol": 0.0}
-)
-
-
-@pytest.fixture
-def hands():
-    return Hands()
+SETTINGS = SPIRALS.with_options(max_iter=5000)
 
 
 @pytest.fixture
 def player(hands):
-    player, dataset = Player(hands.pool, lambda: None), build_dataset(SETTINGS)
-    rows = split(dataset, SETTINGS)
-    player.load(build_estimator(SETTINGS, dataset.task), rows, build_scene(dataset, rows))
+    player = Player(hands.pool, lambda: None)
+    load(player, SETTINGS)
     yield player
     player.close()
 

@@ -9,8 +9,9 @@ from supdr.datasets import Dataset
 from supdr_viz.experiment.build import Unusable, build_dataset, build_estimator, check_columns
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.experiment.splitting import split
-from supdr_viz.pictures.density import CROWD, DENSEST, SAMPLE, VALUE_LAYERS, density, layers, sampled, scene_density
+from supdr_viz.pictures.density import CROWD, DENSEST, SAMPLE, VALUE_LAYERS, density, sampled
 from supdr_viz.pictures.map_quality import InputRows, measuring
+from supdr_viz.pictures.row_colours import colour_layers, row_colours, scene_density
 from supdr_viz.pictures.scene import build_scene
 from supdr_viz.pictures.surface import evaluate
 from supdr_viz.pictures.types import Curves, MapQuality
@@ -62,7 +63,7 @@ def test_rows_of_a_density_stand_where_they_are():
 
 def test_every_row_has_a_layer():
     for scene in (make_scene(), make_scene(task="regression")):
-        layer, count = layers(scene)
+        layer, count = colour_layers(scene, row_colours(scene, None, "label"), "label")
         hidden = ~scene.is_test & ~scene.is_labelled
         assert layer.min() >= 0
         assert layer.max() < count
@@ -174,41 +175,41 @@ def shown_layers(board, view):
     return {colour: total for colour, total in zip(shown["colours"][0], sums) if total}
 
 
-def looked_at(task="classification"):
-    """A board with all that is known of many rows, of which a third is predicted wrongly."""
+def looked_at(colour_by="label", task="classification", truth=None):
+    """A board with the densities of many rows, of which a third is predicted wrongly."""
     board, scene = Board(), crowded(task=task)
     board.show_scene(scene)
-    board.show_frame(replace(make_frame(scene, 1), latent=scene.position[:, ::-1].copy()))
+    board.show_colours(colour_by)
+    latent = scene.position[:, ::-1].copy()
+    board.show_frame(replace(make_frame(scene, 1), latent=latent, truth=truth))
     wrong = np.random.default_rng(1).random(MANY) < 1 / 3
     off = np.where(wrong, 1000.0, 0.0) if task == "regression" else wrong
     predicted = scene.target + off if task == "regression" else (scene.code + wrong) % len(scene.class_names)
     surface = replace(make_surface(scene), wrong=wrong, predicted=predicted.astype(np.float32))
-    board.show_surface(replace(surface, density=scene_density(scene, board.points.frame.latent, SQUARE)))
+    inside, outside = (scene_density(scene, at, SQUARE, surface, colour_by, truth) for at in (latent, scene.position))
+    board.show_surface(replace(surface, density=inside, input_density=outside))
     return board, scene
 
 
 @pytest.mark.parametrize("view", ["input", "latent"])
 def test_the_density_has_the_colours_of_the_rows(view):
-    board, scene = looked_at()
     light = palette(False)
+    board, scene = looked_at()
     by_label = shown_layers(board, view)
-    board.show_colours("error")
-    shares = shown_layers(board, view)
+    shares = shown_layers(looked_at("error")[0], view)
     assert set(shares) == {light.error, light.muted}
     assert shares[light.error] / sum(shares.values()) == pytest.approx(1 / 3, abs=0.05)
-    board.show_colours("prediction")
-    predicted = shown_layers(board, view)
+    predicted = shown_layers(looked_at("prediction")[0], view)
     assert set(predicted) == set(light.classes[: len(scene.class_names)])
     assert predicted != by_label
-    board.show_colours("label")
-    assert shown_layers(board, view) == by_label
+    board.show_colours("error")
+    assert shown_layers(board, view) == by_label  # until they are counted by their errors
 
 
 @pytest.mark.parametrize("view", ["input", "latent"])
 def test_the_density_of_values_and_of_their_errors(view):
-    board, scene = looked_at("regression")
-    by_value = shown_layers(board, view)
-    board.show_colours("error")
+    by_value = shown_layers(looked_at(task="regression")[0], view)
+    board, scene = looked_at("error", "regression")
     largest = shown_layers(board, view)
     none, most = layer_colours(scene, VALUE_LAYERS + 1, False, "error")[:: VALUE_LAYERS - 1]
     assert set(largest) == {none, most}
@@ -218,16 +219,14 @@ def test_the_density_of_values_and_of_their_errors(view):
 
 @pytest.mark.parametrize("view", ["input", "latent"])
 def test_the_density_of_trust_counts_the_rows_whose_trust_is_known(view):
-    board, scene = looked_at()
-    board.show_colours("trust")
+    board, scene = looked_at("trust")
     assert set(shown_layers(board, view)) == {palette(False).muted}
     trust = np.full(MANY, np.nan, dtype=np.float32)
     trust[scene.drawn] = np.where(np.arange(SAMPLE) % 4, 1.0, 0.5)
     nobody = np.full((MANY, 3), -1, dtype=np.int32)
     numbers = {"trustworthiness": 0.9, "continuity": 0.9, "neighbourhood_overlap": 0.5, "knn_error": 0.1}
     truth = MapQuality(2, 3, trust, trust, nobody, nobody, numbers, 0)
-    board.show_frame(replace(make_frame(scene, 2), truth=truth))
-    shares = shown_layers(board, view)
+    shares = shown_layers(looked_at("trust", truth=truth)[0], view)
     chance, certain = layer_colours(scene, VALUE_LAYERS + 1, False, "trust")[:: VALUE_LAYERS - 1]
     assert set(shares) == {chance, certain}
     assert shares[chance] / sum(shares.values()) == pytest.approx(1 / 4, abs=0.06)

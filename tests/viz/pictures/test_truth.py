@@ -15,13 +15,14 @@ from supdr_viz.pages.compare.table import table_csv, table_html
 from supdr_viz.pictures import map_quality as truths
 from supdr_viz.pictures.map_quality import InputRows, measuring
 from supdr_viz.pictures.methods.shepard import REACH, shepard
+from supdr_viz.pictures.row_colours import trust_range
 from supdr_viz.pictures.types import MapQuality
 from supdr_viz.run.frame_builder import DisplayOptions
 from supdr_viz.run.player import Player
 from supdr_viz.run.session import Session
 from supdr_viz.views import Board, class_legend
-from supdr_viz.views.colours import MISPLACED, trust_range
-from tests.viz.hands import Hands, next_frame, reach
+from supdr_viz.views.colours import MISPLACED
+from tests.viz.hands import next_frame, reach
 from tests.viz.made_frames import make_frame, make_scene, make_surface
 from tests.viz.prepared import prepared
 
@@ -111,11 +112,6 @@ def settle(hands, player):
 
 
 # --- while a run goes on ----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def hands():
-    return Hands()
 
 
 @pytest.fixture

@@ -108,10 +108,10 @@ def test_the_gallery_is_filled_and_an_example_begins_while_the_page_is_not_all_t
 
     def press_at_once(visitor):
         gallery = visitor.widget("Example")
-        visitor._say({"kind": "opened"}, gallery)
+        visitor.send({"kind": "opened"}, gallery)
         visitor.tell(gallery, value=chosen)
         [bar] = [each for each in visitor.page.select(Bar) if "step" in each.held]
-        visitor._say({"part": "step", "value": None}, bar)
+        visitor.send({"part": "step", "value": None}, bar)
 
     with Visitor(early=press_at_once) as visitor:
         gallery = visitor.widget("Example")

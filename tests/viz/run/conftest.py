@@ -1,4 +1,4 @@
-"""Fixtures of the tests of runs: rows on disk in three clouds."""
+"""Fixtures of the tests of runs: a player, and rows on disk in three clouds."""
 
 from functools import partial
 
@@ -8,7 +8,18 @@ import pytest
 from supdr.datasets import read_rows
 from supdr_viz.data import rows_on_disk
 from supdr_viz.experiment.experiment import Experiment
+from supdr_viz.run.player import Player
 from tests.viz.clouds import PARTITION, N, settings_of
+from tests.viz.hands import SPIRALS, load
+
+
+@pytest.fixture
+def player(hands):
+    """Return a player with spirals, at its start."""
+    player = Player(hands.pool, lambda: None)
+    load(player, SPIRALS)
+    yield player
+    player.close()
 
 
 @pytest.fixture(scope="module")
@@ -27,11 +38,16 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def offered(folder, monkeypatch):
-    """Offer the rows by their name, in partitions, with a sample of 120."""
-    monkeypatch.setenv(rows_on_disk.VARIABLE, rows_on_disk.described([str(folder)]))
+def in_partitions(monkeypatch):
+    """Let few rows on disk be read in partitions, with a sample of 120."""
     monkeypatch.setattr(rows_on_disk, "SHOWN", 120)
     monkeypatch.setattr(rows_on_disk, "read_rows", partial(read_rows, partition_rows=PARTITION))
+
+
+@pytest.fixture
+def offered(folder, offer_rows, in_partitions):
+    """Offer the rows by their name."""
+    offer_rows(folder)
 
 
 @pytest.fixture

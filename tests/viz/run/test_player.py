@@ -9,29 +9,13 @@ import pytest
 import supdr
 from supdr.methods.lsdr.problem import LSDRProblem
 from supdr_viz.experiment.build import build_estimator
-from supdr_viz.experiment.settings import Settings
 from supdr_viz.run import frame_job
 from supdr_viz.run.player import Player
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.status import Phase
-from tests.viz.hands import Hands, load, next_frame, reach
+from tests.viz.hands import SPIRALS, load, next_frame, reach
 
-SETTINGS = Settings(
-    data="spirals", data_options={"n_per_class": 60}, method="LSDR", method_options={"max_iter": 100_000, "tol": 0.0}
-)
-
-
-@pytest.fixture
-def hands():
-    return Hands()
-
-
-@pytest.fixture
-def player(hands):
-    player = Player(hands.pool, lambda: None)
-    load(player, SETTINGS)
-    yield player
-    player.close()
+SETTINGS = SPIRALS
 
 
 def straight(parts, settings, count):

@@ -10,16 +10,9 @@ from supdr_viz.experiment.settings import Settings
 from supdr_viz.run import session as session_module
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
-from tests.viz.hands import Hands
+from tests.viz.hands import SPIRALS
 
-SETTINGS = Settings(
-    data="spirals", data_options={"n_per_class": 60}, method="LSDR", method_options={"max_iter": 5000, "tol": 0.0}
-)
-
-
-@pytest.fixture
-def hands():
-    return Hands()
+SETTINGS = SPIRALS.with_options(max_iter=5000)
 
 
 @pytest.fixture

@@ -8,28 +8,13 @@ import pytest
 from supdr_viz.experiment.build import Unusable, build_dataset, build_estimator
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import Settings
+from supdr_viz.pictures.density import CROWD
 from supdr_viz.pictures.scene import build_scene
 from supdr_viz.run.frame_builder import DisplayOptions
-from supdr_viz.run.player import Player
 from supdr_viz.run.status import Phase
-from tests.viz.hands import Hands, load, next_frame, reach
+from tests.viz.hands import SPIRALS, load, next_frame, reach
 
-SETTINGS = Settings(
-    data="spirals", data_options={"n_per_class": 60}, method="LSDR", method_options={"max_iter": 100_000, "tol": 0.0}
-)
-
-
-@pytest.fixture
-def hands():
-    return Hands()
-
-
-@pytest.fixture
-def player(hands):
-    player = Player(hands.pool, lambda: None)
-    load(player, SETTINGS)
-    yield player
-    player.close()
+SETTINGS = SPIRALS
 
 
 @pytest.mark.parametrize("mode", ["reconstruction", "margins"])
@@ -49,6 +34,32 @@ def test_view_options_change_the_frame(hands, player, mode, latent):
     )
     train = np.isfinite(frame.pulled).all(axis=1)
     assert np.abs(frame.pulled[train] - frame.latent[train]).max() > 0.01  # it leads elsewhere
+
+
+def test_other_colours_of_many_rows_are_counted_without_another_surface(hands, player):
+    load(player, Settings(data="blobs", data_options={"n_samples": CROWD + 1000}, method="LSDR"))
+
+    def counted_by(colour_by, latest=None):
+        player.set_options(DisplayOptions(truth=colour_by == "trust", colour_by=colour_by))
+
+        def look():
+            player.take_frame()
+            player.request_frame()
+            surface = player.take_surface()
+            shown = surface is not None and surface.density is not None and surface.density.colour_by == colour_by
+            return surface if shown and surface is not latest else None
+
+        return hands.until(look)
+
+    player.request_frame()
+    hands.rest()
+    by_label, by_error, unknown = (counted_by(colour_by) for colour_by in ("label", "error", "trust"))
+    assert by_error.latent is by_label.latent
+    assert [each.colour_by for each in (by_error.input_density, by_error.density)] == ["error"] * 2
+    assert not unknown.density.levels[:-1].any()
+    measured = counted_by("trust", unknown)
+    assert measured.density.levels[:-1].any()
+    assert not measured.density.levels[-1].any()
 
 
 def test_a_bound_closes_at_rest_however_often_it_was_looked_at(hands, player):

@@ -24,19 +24,7 @@ from supdr_viz.serving.waiting_room import (
     BREATH,
     LONGEST_LULL,
     LULL,
-    WaitingRoom,
 )
-from tests.viz.clock import Clock
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def queue(clock):
-    return WaitingRoom(clock)
 
 
 def request_of(path):

@@ -49,7 +49,7 @@ def test_fifty_files_at_once_are_read_a_few_at_a_time(quota):
     lock, inside, peak, full, go = threading.Lock(), [0], [0], threading.Event(), threading.Event()
 
     def work():
-        with background._TURNS.taken():
+        with background.TURNS.turn():
             with lock:
                 inside[0] += 1
                 peak[0] = max(peak[0], inside[0])
@@ -89,7 +89,7 @@ def test_a_visitors_files_have_their_limits(quota):
 def test_fifty_sweeps_at_once_are_refused_beyond_the_quota(quota):
     quota("sweeps", 2)
     runners = [SweepRunner() for _ in range(50)]
-    with runner._TURN:  # nothing computes meanwhile
+    with runner.TURN:  # nothing computes meanwhile
         for each in runners:
             each.start(None, None, None)
         refused = [each for each in runners if each.phase is Phase.failed]
@@ -108,7 +108,7 @@ def test_one_visitors_sweeps_leave_room_for_those_of_others(quota):
     quota("sweeps-each", 2)
     runners = [SweepRunner("anna") for _ in range(3)]
     others = [SweepRunner("bert"), SweepRunner(), SweepRunner(), SweepRunner()]
-    with runner._TURN:  # nothing computes meanwhile
+    with runner.TURN:  # nothing computes meanwhile
         for each in (*runners, *others):
             each.start(None, None, None)
         assert [each.phase for each in runners] == [Phase.waiting, Phase.waiting, Phase.failed]

@@ -2,8 +2,6 @@
 
 import random
 
-import pytest
-
 from supdr_viz.serving.waiting_room import (
     ASKS_WITHIN,
     AT_ONCE,
@@ -12,19 +10,7 @@ from supdr_viz.serving.waiting_room import (
     ON_THE_WAY,
     PRESENT,
     REMEMBERED,
-    WaitingRoom,
 )
-from tests.viz.clock import Clock
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def queue(clock):
-    return WaitingRoom(clock)
 
 
 def ask(queue, clock, waiting, enter=True):

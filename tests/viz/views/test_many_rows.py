@@ -37,7 +37,7 @@ def test_of_many_rings_some_are_drawn_and_their_share_is_said():
     bits = np.unpackbits(board.stage.get("planes", "input", "ring", "rows"), bitorder="little")[:3000].astype(bool)
     assert 60 < bits.sum() < 240
     assert not (bits & ~wrong).any()
-    assert f"1 in {1500 / bits.sum():.0f}" in board.input.caption()
+    assert f"every {1500 / bits.sum():.0f}" in board.input.caption()
     board.show_surface(replace(surface, beyond=wrong & (np.arange(3000) < 2900)))
     again = np.unpackbits(board.stage.get("planes", "input", "ring", "rows"), bitorder="little")[:3000].astype(bool)
     assert (again & bits).sum() > 0.9 * bits.sum()  # rings do not jump from row to row

@@ -1,11 +1,12 @@
 """ClassAtlas: one chart per class, laid out by one objective, so that classes separate and neighbours stay neighbours.
 
     z(x) = sum_k q_k(x) (c_k + A_k phi_k(x)),   q_k = p_k^tau / sum_l p_l^tau
-    E(c, A, b) = KL(P || Q(Z)) + lam / n sum_i KL(p_i || s(z_i)) + gamma / 2 sum_k |A_k|^2
+    E(c, A, b) = KL(P || Q(Z)) + lam / n sum_i KL(p_i || s(z_i)) + E_room(c, A) + gamma / 2 sum_k |A_k|^2
     s_k(z) = softmax_k(-b |z - c_k|^2),   Q_ij proportional to 1 / (1 + |z_i - z_j|^2)
 
 p (K,) gate: class probabilities, of training rows without their own label   phi_k(x) (d_k,) chart of class k
 c_k (d,), A_k (d, d_k) its place and its map   P neighbours of the rows, those of one class first
+E_room, above 0 where charts fill less than half of their layout: see `supdr.methods.class_atlas.room`
 
 A method of this library; its parts: leave-one-out codes of two-layer MAC, gated local projections of SLDR, and the
 neighbour loss of L. van der Maaten, G. Hinton, "Visualizing data using t-SNE", JMLR 9 (2008).
@@ -135,10 +136,10 @@ class ClassAtlas(FittedClassAtlas):
     classes_, n_features_in_, feature_names_in_, n_iter_, stop_, snapshot_
         As in scikit-learn; `stop_` says why the run ended, `snapshot_` is where the estimator stands.
     history_ : dict of str to array
-        "objective" = E and its terms "neighbours", "label" (with its weight), "regularisation"; "lam", "beta",
-        "step_size"; of the last step only, nan before: "gate_error", "knn_error" (left out, 5 neighbours in the plane),
-        "doubt" (mean), "disagreement" (mean KL(p || s): how much the picture lies about the gate), "overlap" (largest
-        sum of two radii by the distance of their centres).
+        "objective" = E and its terms "neighbours", "label" (with its weight), "room", "regularisation"; "lam",
+        "beta", "step_size"; of the last step only, nan before: "gate_error", "knn_error" (left out, 5 neighbours in
+        the plane), "doubt" (mean), "disagreement" (mean KL(p || s): how much the picture lies about the gate),
+        "overlap" (largest sum of two radii by the distance of their centres).
 
     Notes
     -----

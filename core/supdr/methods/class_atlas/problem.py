@@ -1,7 +1,7 @@
 """ClassAtlas's objective and its gradient.
 
-    E(Theta, b) = KL(P || Q(Z)) + lambda / n sum_i KL(p_i || s(z_i)) + gamma / 2 sum_k |A_k|^2,    Z = Psi Theta
-    dE/dTheta = Psi' dE/dZ, and what c and A add in their own rows
+    E(Theta, b) = KL(P || Q(Z)) + lambda / n sum_i KL(p_i || s(z_i)) + E_room(c, A) + gamma / 2 sum_k |A_k|^2
+    Z = Psi Theta,   dE/dTheta = Psi' dE/dZ, and what c and A add in their own rows
 
 Psi'Psi = V diag(w) V' can be as good as singular: with S = V diag((w + floor n)^-1/2) sqrt(n) the unknowns are v, where
 Theta = S v and Z = B v, B = Psi S.  That changes the way to the minimum, not E.
@@ -25,6 +25,7 @@ from supdr.methods.class_atlas.cells import cell_logs, overlap, radii_around, to
 from supdr.methods.class_atlas.layout import first_map
 from supdr.methods.class_atlas.model import Atlas, fit_atlas
 from supdr.methods.class_atlas.neighbours import neighbour_loss, others_nearby
+from supdr.methods.class_atlas.room import room, second_moments
 from supdr.solvers.lbfgs import LBFGSState, lbfgs_start
 
 Array = NDArray[np.float64]
@@ -48,6 +49,7 @@ class Basis(NamedTuple):
     drawn (s, p): psi of the same rows, their labels known.
     proba (s, K): p of these rows, and.
     known: sum p log p.
+    moments (a, a): M of the charts.
     """
 
     features: Array
@@ -56,14 +58,15 @@ class Basis(NamedTuple):
     drawn: Array
     proba: Array
     known: float
+    moments: Array
 
 
 class Picture(NamedTuple):
-    """A map at a point: Z (s, d) of the landmarks, Theta (p, d), and the three terms of E."""
+    """A map at a point: Z (s, d) of the landmarks, Theta (p, d), and the four terms of E."""
 
     latent: Array
     theta: Array
-    terms: tuple[float, float, float]
+    terms: tuple[float, float, float, float]
 
 
 class Settings(NamedTuple):
@@ -199,15 +202,17 @@ class AtlasProblem(Problem):
         kept, in_latent = neighbour_loss(basis.affinities, Z, self.n_jobs)
         concealed, by_gate, in_centres, by_log_b = told(Z, theta[:K], b, basis.proba, basis.known, lam)
         in_latent += by_gate
-        in_theta = np.vstack([in_centres, RIDGE * theta[K:]])
+        packed, in_theta = room(theta[:K], theta[K:], basis.moments, atlas.charts.classes)
+        in_theta += np.vstack([in_centres, RIDGE * theta[K:]])
         ridge = 0.5 * RIDGE * float((theta[K:] ** 2).sum())
         in_v = basis.features.T @ in_latent + basis.back.T @ in_theta
         gradient = np.append(in_v.ravel(), by_log_b)
-        return kept + concealed + ridge, gradient, Picture(Z, theta, (kept, concealed, ridge))
+        terms = kept, concealed, packed, ridge
+        return sum(terms), gradient, Picture(Z, theta, terms)
 
     def terms(self, state: AtlasState) -> dict[str, float]:
-        """Return the three terms of E, the gate's multiplied by lambda."""
-        return dict(zip(("neighbours", "label", "regularisation"), state.picture.terms))
+        """Return the four terms of E, the gate's multiplied by lambda."""
+        return dict(zip(("neighbours", "label", "room", "regularisation"), state.picture.terms))
 
     def readings(self, state: AtlasState) -> dict[str, float]:
         """Return the weight of the gate, b, and the length of the last step."""
@@ -278,7 +283,8 @@ class AtlasProblem(Problem):
         back = whitening(features)
         drawn = atlas.features(own, atlas.believed[atlas.rows], self.tau)
         known = float(xlogy(proba, proba).sum())
-        return Basis(features @ back, back, self.affinities(atlas), drawn, proba, known)
+        moments = second_moments(own, atlas.members, atlas.charts.classes)
+        return Basis(features @ back, back, self.affinities(atlas), drawn, proba, known, moments)
 
     def affinities(self, atlas: Atlas) -> Affinities:
         """Return P of the landmarks."""
