@@ -87,6 +87,13 @@ function card(model, name, view, [above, below]) {
   return all
 }
 
+// What stands around a part of the page is not reached by the keyboard while the part fills the window.
+function closeAround(part, closed) {
+  for (let node = part; node && node.parentNode !== document.body; node = node.parentNode ?? node.host) {
+    for (const each of node.parentNode?.children ?? []) if (each !== node) each.inert = closed
+  }
+}
+
 export function render({model}) {
   const group = (kind, entries, views) => {
     const cards = Object.entries(entries).map(([name, words]) => card(model, name, `${views}/${name}`, words))
@@ -98,14 +105,16 @@ export function render({model}) {
   caption.className = "presented"
   caption.append(made("told", ...words), made("tools", ...shown.map((name) => drawPart(model, name))))
   const all = made("cards", caption, group("squares", SQUARES, "planes"), group("curves", CURVES, "charts"))
-  const stretch = () => all.classList.toggle("tall", model.tall)
+  const stretch = () => {
+    for (const name of ["tall", "shorter"]) all.classList.toggle(name, model[name])
+  }
   stretch()
-  model.on("tall", stretch)
+  for (const name of ["tall", "shorter"]) model.on(name, stretch)
   const present = () => {
     const {title, line, place} = model.presented
     for (const [k, text] of [title, line, place].entries()) words[k].textContent = text ?? ""
     all.classList.toggle("presenting", Boolean(title))
-    document.documentElement.style.setProperty("--supdr-around", title ? "hidden" : "visible")
+    requestAnimationFrame(() => closeAround(all, Boolean(title))) // once it stands in the page
   }
   present()
   model.on("presented", present)

@@ -30,6 +30,7 @@ h2, h3 { margin: 0; } h2 { font-size: 17px; flex: none; } h3 { font-size: 13px; 
 details { margin-top: 18px; border-top: 1px solid var(--supdr-border); }
 summary { padding: 12px 2px; cursor: pointer; font-weight: 600; }
 @media (max-width: 599.95px) {
+  .chosen { padding: 3px 6px; } .chosen img { width: 61px; height: 30px; } .chosen small + b + small { display: none; }
   .card { display: grid; grid-template-columns: 112px 1fr; column-gap: 10px; }
   .card img { width: 112px; grid-row: 1 / span 3; align-self: start; margin: 0; }
   .bar { justify-content: space-between; } .bar input { order: 1; flex-basis: 100%; }

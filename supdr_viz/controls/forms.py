@@ -15,6 +15,8 @@ from supdr_viz.ui.lazy import Fold
 
 # Marks knobs that start the run again.
 RESTARTS = "↻"
+# Behind a slider's value: its label would have the mark between the symbol and the colon.
+_MARKED = {"& .MuiFormLabel-root::after": {"content": f'"{RESTARTS}"', "marginLeft": "5px"}}
 
 # Returns the number that a method has chosen for a hyper-parameter that is left to it, None if it has not yet.
 Chosen = Callable[[str], float | None]
@@ -41,7 +43,7 @@ def make_knob(
     help = f"{spec.help} Changing this restarts the run." if restarts else spec.help
     report = partial(on_change, spec.name)
     if spec.kind in ("float", "int"):
-        return _slider(spec, label, value, help, report, partial(chosen, spec.name))
+        return _slider(spec, value, help, report, partial(chosen, spec.name), _MARKED if restarts else {})
     if spec.kind == "choice":
         # A menu holds texts: the kit draws a menu whose first value is None without it.
         choices = {text: choice for choice, text in spec.choices}
@@ -54,14 +56,14 @@ def make_knob(
 
 def _slider(
     spec: Parameter,
-    label: str,
     value: Any,
     help: str,
     report: Callable[[Any], Any],
     stands_for: Callable[[], float | None],
+    look: dict[str, Any],
 ) -> widgets.Slider:
     return widgets.Slider(
-        label,
+        spec.title,
         value,
         spec.low,
         spec.high,
@@ -74,6 +76,7 @@ def _slider(
         unit=spec.unit,
         help=help,
         on_change=report,
+        sx=look,
     )
 
 

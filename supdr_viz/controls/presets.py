@@ -1,14 +1,14 @@
-"""The menu or the gallery of prepared settings, and what is said of the chosen ones."""
+"""The gallery of prepared settings, and what is said of the chosen ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import panel as pn
 
-from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.presets.gallery import shelves, title_of
+from supdr_viz.presets.gallery import title_of
 from supdr_viz.presets.pictures import GALLERY, stored
 from supdr_viz.presets.preset import OWN, Preset, Presets
 from supdr_viz.ui import widgets
@@ -18,13 +18,36 @@ from supdr_viz.ui.own_files import image
 from supdr_viz.ui.page_thread import locked_callback
 
 
-class _Chooser:
-    """What offers presets: something to choose with, and a note below."""
+class PresetGallery:
+    """Examples as pictures, with a note below.
 
-    def __init__(self, select: Any, on_choose: Callable[[str], Any]) -> None:
-        self.select = select
-        self._chosen = Bound(select, on_choose)
+    presets: what is offered.
+    name: which is chosen at first; empty: none, the settings are the user's own.
+    on_choose: ``on_choose(name)`` after a user's choice.
+    sections: returns the shelves of the gallery, see `supdr_viz.presets.gallery`.
+    beside: what stands between the gallery and the note.
+    pictures: folder with the pictures, see `supdr_viz.presets.pictures`.
+
+    `select`, `note`: gallery and note; `parts`: the gallery, and what stands below it; `view`: both.
+    """
+
+    def __init__(
+        self,
+        presets: Presets[Any],
+        name: str,
+        on_choose: Callable[[str], Any],
+        sections: Callable[[], list[dict[str, Any]]],
+        beside: Sequence[Any] = (),
+        pictures: Path = GALLERY,
+    ) -> None:
+        self._presets, self._pictures = presets, pictures
+        self.select = Gallery(lambda: self._pictured(sections()), value=name, margin=(2, 8, 6, 8), **widgets.WIDE)
+        self._chosen = Bound(self.select, on_choose)
         self.note = widgets.html(margin=(0, 8, 2, 8))
+        self.select.param.watch(locked_callback(lambda _event: self._describe()), "value")
+        self._describe()
+        self.parts = [pn.Column(*each, margin=0, **widgets.WIDE) for each in ([self.select], [*beside, self.note])]
+        self.view = pn.Column(*self.parts, margin=0, **widgets.WIDE)
 
     @property
     def name(self) -> str:
@@ -42,56 +65,29 @@ class _Chooser:
 
     def say(self, preset: Preset[Any], at_hand: bool = True) -> None:
         """Show a preset's note, its measurements behind a fold, and how to get its data unless they are at hand."""
-        text = f'<p class="small">{widgets.escape(preset.note)}</p>'
+        text = f'<p class="small">{widgets.symbols(preset.note)}</p>'
         if preset.more:
-            more = f"<summary>More</summary><p>{widgets.escape(preset.more)}</p>"
+            more = f"<summary>More</summary><p>{widgets.symbols(preset.more)}</p>"
             text += f'<details class="small">{more}</details>'
         if preset.needs is not None and not at_hand:
             text = f'<p class="small warning">{widgets.escape(preset.needs.how)}</p>' + text
         self.note.object = text
 
-
-class PresetMenu(_Chooser):
-    """A menu of presets with a note below.
-
-    `name`: which is chosen at first; empty: none, the settings are the user's own. `on_choose`: ``on_choose(name)``
-    after a user's choice.
-    """
-
-    def __init__(self, presets: Presets[Any], name: str, on_choose: Callable[[str], Any]) -> None:
-        super().__init__(widgets.select("Example", presets.menu(), name), on_choose)
-
-
-class PresetGallery(_Chooser):
-    """The explorer's examples as pictures, with a note below.
-
-    `name`: which is chosen at first; empty: none, the settings are the user's own. `on_choose`: ``on_choose(name)``
-    after a user's choice. `beside`: what stands between both. `view`: all.
-    """
-
-    def __init__(self, name: str, on_choose: Callable[[str], Any], beside: Sequence[Any] = ()) -> None:
-        super().__init__(Gallery(_pictured, value=name, margin=(2, 8, 6, 8), **widgets.WIDE), on_choose)
-        self.select.param.watch(locked_callback(lambda _event: self._describe()), "value")
-        self._describe()
-        self.view = pn.Column(self.select, *beside, self.note, margin=0, **widgets.WIDE)
-
     def _describe(self) -> None:
         """Show the chosen one on the button."""
-        preset = PRESETS.get(self.name)
+        preset = self._presets.get(self.name)
         if preset is None:
             self.select.param.update(title=OWN, picture="")
         else:
-            self.select.param.update(title=title_of(preset), picture=_address(preset.name))
+            self.select.param.update(title=title_of(preset), picture=self._address(preset.name))
 
+    def _pictured(self, shelves: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return shelves with the addresses of their pictures."""
+        return [
+            {**shelf, "cards": [{**card, "picture": self._address(card["name"])} for card in shelf["cards"]]}
+            for shelf in shelves
+        ]
 
-def _pictured() -> list[dict[str, Any]]:
-    """Return the shelves of the gallery with the addresses of their pictures."""
-    return [
-        {**shelf, "cards": [{**card, "picture": _address(card["name"])} for card in shelf["cards"]]}
-        for shelf in shelves()
-    ]
-
-
-def _address(name: str) -> str:
-    content = stored(GALLERY, name)
-    return "" if content is None else image(content)
+    def _address(self, name: str) -> str:
+        content = stored(self._pictures, name)
+        return "" if content is None else image(content)

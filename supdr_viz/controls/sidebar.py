@@ -20,6 +20,7 @@ from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.methods import MENU, METHOD_FORMS, WORDS, method_for
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.presets.catalogue import PRESETS
+from supdr_viz.presets.gallery import shelves
 from supdr_viz.presets.preset import Needs
 from supdr_viz.ui import widgets
 
@@ -40,7 +41,7 @@ class Controls:
         self._exchange = ""  # why another method than the chosen one begins
         self._on_exchange: Callable[[str, Experiment], Any] | None = None
         self.data = DataControls(settings)
-        self.presets = PresetGallery(preset, self._preset_chosen, [self.data.file_button])
+        self.presets = PresetGallery(PRESETS, preset, self._preset_chosen, shelves, [self.data.file_button])
         self.split = SplitControls(settings)
         self.method = MethodControls(settings)
         self.planes = DisplayControls(settings)

@@ -47,7 +47,12 @@ class TeachingBar:
         self._on_label, self._acts = on_label, (on_doubtful, on_undo, on_close)
         self._labels: list[str] = []
         self._built = False
+        self._on_shown: Callable[[bool], Any] = lambda _shown: None
         self.view = pn.Column(margin=0, width=0, height=0, sizing_mode=None)
+
+    def on_shown(self, callback: Callable[[bool], Any]) -> None:
+        """Call ``callback(shown)`` when it comes and when it goes."""
+        self._on_shown = callback
 
     @property
     def shown(self) -> bool:
@@ -63,6 +68,7 @@ class TeachingBar:
         """Take it away."""
         if self._built:
             self._row.visible = False
+            self._on_shown(False)
 
     def show(self, words: str, labels: Sequence[str], *, undo: bool) -> None:
         """Say which rows are selected, and offer labels for them.
@@ -77,6 +83,7 @@ class TeachingBar:
             self._choices[:] = self._offer(self._labels)
         self._undo.visible = undo
         self._row.visible = True
+        self._on_shown(True)
 
     def _build(self) -> None:
         doubtful, undo, close = self._acts

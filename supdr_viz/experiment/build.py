@@ -236,5 +236,5 @@ def _how_to_get(settings: Settings) -> str:
             return "Type the name or number of an OpenML data set under Data and press Load."
         return f"Press Load under Data to fetch {name} from OpenML."
     if not name:
-        return "Choose a file under Data."
-    return f"These settings use the file {name}: choose it under Data."
+        return 'Press "Open a file …" and choose one.'
+    return f'These settings use the file {name}: press "Open a file …" and choose it.'

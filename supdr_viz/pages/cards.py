@@ -23,8 +23,8 @@ class Cards(Bar):
     """The cards of a board.
 
     `enlarged`: name of the card that fills the window; empty: none does. `framed`: names of cards that somebody speaks
-    of. `tall`: whether there is room for high curves. `presented`: what is said of an example that is presented on the
-    first two squares, which fill the window.
+    of. `tall`: whether there is room for high curves. `shorter`: whether a bar takes room below them. `presented`: what
+    is said of an example that is presented on the first two squares, which fill the window.
 
     name_of_stage: in the page.
     tools: "tool", "draw_class", "marks", "mode"; those whose names begin with "present" belong to a presentation.
@@ -37,6 +37,7 @@ class Cards(Bar):
     enlarged = param.String(default="")
     framed = param.List(default=[])
     tall = param.Boolean(default=True)
+    shorter = param.Boolean(default=False)
     presented = param.Dict(default={}, doc="Title, line and place of an example that is presented; empty: none is.")
     menu = Child()
 

@@ -9,9 +9,16 @@ HIDDEN_CSS = """
 STEADY_CSS = """
 .status { min-height: 44px; align-content: center; row-gap: 0; }
 @media (max-width: 1399.95px) { .status { font-size: 12px; } }
-@media (max-width: 599.95px) { .status { min-height: 50px; align-content: start; } }
+@media (max-width: 599.95px) { .status { min-height: 40px; } }
 """
 
+
+# The legend of the classes, beside the scrubber: many classes take two lines, and no room from the plots.
+CLASSES_CSS = """
+:host { max-width: 100%; } .keys { line-height: 1.3; }
+@media (min-width: 900px) { :host { max-width: 54%; } }
+@media (max-width: 599.95px) { .keys { column-gap: 7px; font-size: 11.5px; } }
+"""
 
 # The kit cuts everything to the window's height: what is taller, on a phone, would lie over what follows.
 FREE = {"max-height": "none"}

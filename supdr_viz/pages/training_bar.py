@@ -92,10 +92,11 @@ class TrainingBar:
         self.buttons = Bar(pressed, styles={"--gap": "2px", "--push-margin": "4px 4px 4px 0"})
         buttons = widgets.flow(self.buttons, self.status, gap="2px", margin=0)
         line = pn.Row(
-            widgets.html(ITERATION, width=58, sizing_mode=None, margin=(4, 0, 0, 0)),
+            widgets.html(ITERATION, width=58, sizing_mode=None, margin=0),
             self.scrubber,
             Bar({"live": self.live}, styles={"--push-margin": "0"}),
             margin=0,
+            stylesheets=[widgets.sheet("* { align-self: center; }")],
             **widgets.WIDE,
         )
         self.view = pn.Column(buttons, line, margin=(6, 4, 4, 0), **widgets.WIDE)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from supdr_viz.data.sources import SOURCES
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.presets.preset import Preset
+from supdr_viz.presets.preset import Preset, Presets
 from supdr_viz.presets.reading import document
 
 # Titles of the folds.
@@ -92,3 +93,21 @@ def _card(preset: Preset[Settings], line: str) -> dict[str, str]:
         "source": source_of(preset),
         "more": f"{preset.label} {source} {preset.note} {preset.more}",
     }
+
+
+def plain_shelves(presets: Presets[Any], source: Callable[[Preset[Any]], str]) -> list[dict[str, Any]]:
+    """Return the prepared comparisons or sweeps, as `shelves` does the examples.
+
+    `source`: returns what is said below an example's note.
+    """
+    at_hand, to_load = ([each for each in presets.values() if (each.needs is None) is here] for here in (True, False))
+    sections = [("Ready to run", "", at_hand), (MORE, TO_LOAD, to_load)]
+    return [
+        {"title": title, "fold": fold, "cards": [_plain_card(each, source(each)) for each in some]}
+        for title, fold, some in sections
+        if some
+    ]
+
+
+def _plain_card(preset: Preset[Any], source: str) -> dict[str, str]:
+    return {"name": preset.name, "title": preset.label, "line": preset.note, "source": source, "more": preset.group}

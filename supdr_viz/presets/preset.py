@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
-
-from supdr_viz.experiment.headings import by_heading
+from typing import Generic, TypeVar
 
 # What is prepared: a run, a comparison or a sweep.
 S = TypeVar("S")
 
-# Entry of a menu once something was changed.
+# What is called the chosen example once something was changed.
 OWN = "Custom settings"
 
 
@@ -44,7 +42,7 @@ class Needs:
 class Preset(Generic[S]):
     """Prepared settings.
 
-    name, label, group: key, text in the menu, heading in the menu; without a heading the menu is a plain one.
+    name, label, group: key, title, heading in the gallery; a page with few examples has no headings.
     note: what to do, what to see and why, in at most 25 words; more: measurements and errata, behind a fold.
     needs: data that must be loaded first.
     mode: mode of the method's view to begin with; empty: the method's first.
@@ -65,7 +63,7 @@ class Preset(Generic[S]):
 
 
 class Presets(Mapping[str, Preset[S]]):
-    """All presets of a page: name -> preset, in the order of its menu.
+    """All presets of a page: name -> preset, in the order of its gallery.
 
     `opening`: name of what the page shows when its address asks for nothing.
     """
@@ -82,12 +80,6 @@ class Presets(Mapping[str, Preset[S]]):
 
     def __len__(self) -> int:
         return len(self._named)
-
-    def menu(self) -> dict[str, Any]:
-        """Return the menu: text -> name, under the headings if there are any; first of all, the user's own."""
-        if not all(preset.group for preset in self.values()):
-            return {OWN: "", **{preset.label: preset.name for preset in self.values()}}
-        return {"Yours": {OWN: ""}, **by_heading(self.values())}
 
     def name_of(self, settings: S) -> str:
         """Return the name of the preset that these settings are, or an empty text."""

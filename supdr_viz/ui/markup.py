@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ table { border-collapse: collapse; font-size: 12px; } th, td { padding: 3px 8px;
 border-bottom: 1px solid var(--supdr-border); text-align: left; white-space: nowrap; max-width: 160px;
 overflow: hidden; text-overflow: ellipsis; }
 th { font-weight: 600; } th span { display: block; font-weight: 400; color: var(--supdr-secondary); }
+sub { line-height: 0; }
 .scroll { overflow-x: auto; max-width: 100%; } dl { margin: 0; } dt { font-weight: 600; } dd { margin: 0 0 6px 0; }
 dd { color: var(--supdr-secondary); } pre { margin: 0; padding: 10px; overflow: auto; max-height: 50vh;
 border-radius: 6px; background: var(--supdr-page); border: 1px solid var(--supdr-border); font-size: 12px;
@@ -30,6 +32,9 @@ padding: 8px; box-sizing: border-box; min-width: 0; overflow: hidden; }
 """
 
 FLOW_CSS = ":host { flex-wrap: wrap; } * { align-self: center; }"
+
+# A letter with a subscript, as plain text has it.
+_SYMBOL = re.compile(r"(?<!\w)(λ(?=[UV])|[LR](?=_))_?([A-Z])(?!\w)")
 
 # Shows nothing; of an empty text the kit makes a box.
 EMPTY = "<span></span>"
@@ -62,6 +67,11 @@ border: 1px solid var(--supdr-border); border-radius: 6px; box-shadow: 0 2px 10p
 def escape(text: Any) -> str:
     """Make text safe inside HTML."""
     return html.escape(str(text), quote=True)
+
+
+def symbols(text: Any) -> str:
+    """Make text safe inside HTML, with the subscripts of symbols such as L_X and λU as such."""
+    return _SYMBOL.sub(r"\1<sub>\2</sub>", escape(text))
 
 
 def literal(text: str) -> str:
@@ -110,5 +120,5 @@ def legend(entries: Sequence[Any]) -> str:
         elif entry.outline:
             style += f";width:11px;height:11px;border-radius:0;clip-path:{escape(entry.outline)}"
         mark = f'<i class="{escape(entry.kind)}" style="{style}"></i>'
-        keys.append(explained(f"{mark}{escape(entry.name)}", entry.help, "key"))
+        keys.append(explained(f"{mark}{symbols(entry.name)}", entry.help, "key"))
     return "".join(keys)

@@ -248,9 +248,6 @@ def theme_config() -> dict[str, Any]:
     return {"light": _theme(LIGHT), "dark": _theme(DARK)}
 
 
-# Of what is neither seen nor reached by the keyboard while something is presented.
-AROUND = {"visibility": "var(--supdr-around, visible)"}
-
 # ``sx`` of the page. ``css_classes=["wide-only"]`` or ``["narrow-only"]`` works on direct children of the page.
 PAGE_SX: dict[str, Any] = {
     # Exactly these two values keep the kit from theming the header's children for a blue bar.
@@ -260,7 +257,6 @@ PAGE_SX: dict[str, Any] = {
         "boxShadow": "none",
         "borderBottom": "1px solid var(--supdr-border)",
         "backgroundImage": "none",
-        **AROUND,
     },
     ".MuiAppBar-root .title": {"color": "text.primary", "fontSize": "1.15rem", "fontWeight": 700},
     "& .MuiToolbar-root": {"minHeight": f"{HEADER_HEIGHT}px !important"},
@@ -268,7 +264,7 @@ PAGE_SX: dict[str, Any] = {
     "@media (max-width: 899.95px)": {"& .wide-only": {"display": "none !important"}},
     "@media (min-width: 900px)": {"& .narrow-only": {"display": "none !important"}},
     "& main": {"bgcolor": "background.default"},
-    "& .MuiDrawer-paper": {"backgroundImage": "none", "borderColor": "divider", **AROUND},
+    "& .MuiDrawer-paper": {"backgroundImage": "none", "borderColor": "divider"},
     "& .sidebar": {"p": "4px 0"},
 }
 

@@ -107,6 +107,17 @@ def test_a_phone_reaches_everything(open_app):
     assert app.settle().width <= 390
 
 
+def test_a_phone_shows_both_squares_on_one_screen(open_app):
+    app = open_app("?example=three-spirals", phone=True)
+    for name in ("input", "latent"):
+        box = app.box(name)
+        assert box["width"] >= 180
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 844
+    assert app.evaluate(NAMELESS) == []
+    assert findings(app.page) == []
+
+
 def test_the_window_needs_no_scrollbar_and_words_have_room(open_app):
     app = open_app("?data=digits&method=LSDR")
     for width, height in ((1440, 900), (1280, 720), (390, 844)):

@@ -22,7 +22,17 @@ def test_two_squares_fill_the_window_and_keys_lead_through_examples(open_app):
     assert "example=three-spirals" in app.page.url
     app.key(" ").settle()
     assert app.iteration > 0
+    reached = {app.key("Tab").focused for _ in range(14)}
+    assert not {each for each in reached if each.endswith(("Run", "Step", "Reset"))}
+    assert any(each.endswith("Next") for each in reached)
     app.key("Escape").settle()
     expect(app.figure("losses")).to_be_visible()
     expect(app.button("Present")).to_be_visible()
     assert "present" not in app.page.url
+
+
+def test_all_is_reached_again_once_the_presentation_is_left(open_app):
+    app = open_app("?example=three-spirals&present=1")
+    app.key("Escape").settle()
+    app.button("Step").focus()
+    assert app.focused.endswith("Step")

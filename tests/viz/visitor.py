@@ -28,9 +28,11 @@ from tornado.ioloop import IOLoop
 from supdr_viz.controls.upload import limits
 from supdr_viz.pages.cards import Cards
 from supdr_viz.pages.compare.page import compare
+from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
 from supdr_viz.pages.explorer.page import explorer
 from supdr_viz.pages.lessons.page import lessons
 from supdr_viz.pages.sensitivity.page import sensitivity
+from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run import run_machine
 from supdr_viz.ui.bar import Bar, Switches
@@ -303,7 +305,8 @@ class Visitor:
         for group in (getattr(menu, "groups", None) or {}).values():
             values |= group
         if isinstance(menu, Gallery):
-            values = {preset.label: name for name, preset in PRESETS.items()}
+            offered = (PRESETS, COMPARISON_PRESETS, SWEEP_PRESETS)
+            values = {preset.label: name for presets in offered for name, preset in presets.items()}
         self.do(lambda: menu.param.update(value=values[option]))
         return self
 

@@ -8,9 +8,9 @@ from typing import Any
 import panel as pn
 
 from supdr.engine.iterate import Stop
-from supdr_viz.controls.presets import PresetMenu
+from supdr_viz.controls.presets import PresetGallery
 from supdr_viz.controls.sidebar import Controls
-from supdr_viz.experiment.methods import method_menu
+from supdr_viz.experiment.methods import MENU, method_menu
 from supdr_viz.pages import link, navigation
 from supdr_viz.pages.compare import table as scoreboard
 from supdr_viz.pages.compare.column import Column, Facts
@@ -19,9 +19,10 @@ from supdr_viz.pages.compare.lockstep import MEASURE
 from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
 from supdr_viz.pages.compare.seeds import SEEDS
 from supdr_viz.pages.share import ShareMenu
-from supdr_viz.pages.styles import FREE, HIDDEN_CSS
+from supdr_viz.pages.styles import CLASSES_CSS, FREE, HIDDEN_CSS
 from supdr_viz.pages.training_bar import TrainingBar
 from supdr_viz.pictures.types import Scene
+from supdr_viz.presets.gallery import plain_shelves
 from supdr_viz.run.status import ENDINGS
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bar import Bar, Button, Toggle
@@ -175,14 +176,14 @@ class CompareLayout:
         self._on_preset = on_preset
         self.notice, self._remarks = Notice(), remarks(problems)
         self.about = widgets.html(margin=(0, 8, 6, 8))
-        self.classes = widgets.html(
-            css=widgets.HEAD_CSS, margin=(2, 4, 2, 0), sizing_mode=None, styles={"max-width": "100%"}
-        )
+        self.classes = widgets.html(css=widgets.HEAD_CSS + CLASSES_CSS, margin=(2, 4, 2, 0), sizing_mode=None)
         self.hub = hub
         wide: dict[str, Any] = widgets.WIDE
         self.table = hub.words("table", css=scoreboard.CSS, margin=0, **wide)
         self._cards: dict[Column, ColumnCard] = {}
-        self._presets = PresetMenu(COMPARISON_PRESETS, "", self._preset_chosen)
+        self._presets = PresetGallery(
+            COMPARISON_PRESETS, "", self._preset_chosen, _shelves, [controls.data.file_button]
+        )
         self._column = BoundChoice(Toggle(["A"], "A"), {"A": 0}, on_choose)
         self._remove = Button("Remove", on_remove, icon="delete", look="text", height=28)
         shown = next(label for label, value in BY.items() if value == measure)
@@ -268,7 +269,7 @@ class CompareLayout:
             bridge,
             wide=lambda: [navigation("compare"), pn.layout.HSpacer(), share.buttons()],
             narrow=lambda: [navigation("compare", narrow=True), share.drawer_row()],
-            sidebar=[self._presets.select, controls.data.file_button, self._presets.note, controls.view, self.about],
+            sidebar=[self._presets.view, controls.view, self.about],
             main=[main],
         )
 
@@ -364,3 +365,11 @@ class CompareLayout:
     def set_measure(self, measure: str) -> None:
         """Show what keeps the columns level, without reporting it."""
         self._measure.show(measure)
+
+
+def _shelves() -> list[dict[str, Any]]:
+    """Return the shelves of the gallery: below each comparison, its methods."""
+    return plain_shelves(
+        COMPARISON_PRESETS,
+        lambda preset: " · ".join(MENU[column.method].label for column in preset.settings.columns),
+    )

@@ -12,7 +12,7 @@ from supdr_viz.controls.sidebar import Controls
 from supdr_viz.pages import navigation
 from supdr_viz.pages.cards import Cards
 from supdr_viz.pages.share import ShareMenu
-from supdr_viz.pages.styles import CLEAR, DIM, FREE, HIDDEN_CSS, STEADY_CSS
+from supdr_viz.pages.styles import CLASSES_CSS, CLEAR, DIM, FREE, HIDDEN_CSS, STEADY_CSS
 from supdr_viz.pages.training_bar import TrainingBar
 from supdr_viz.pictures.types import Scene
 from supdr_viz.ui import widgets
@@ -47,7 +47,8 @@ class ExplorerLayout:
     problems: what was wrong with the address.
     page_name: a key of `supdr_viz.pages.PAGES`.
     title: for screen readers.
-    text: what is to be read along with the plots: beside them, in a narrow window above them.
+    text: what is to be read along with the plots: beside them; in a narrow window the first part above them, others
+        below.
     below: what stands below the plots.
     over: what lies over the page.
     parts: buttons of a presentation, see `Cards`.
@@ -76,9 +77,7 @@ class ExplorerLayout:
         self._drawn_note = ""
         self.notice, self.exchange = Notice(), Notice(closeable=True)
         self.about = widgets.html(margin=(0, 8, 6, 8))
-        self.classes = widgets.html(
-            css=widgets.HEAD_CSS, margin=(2, 4, 2, 0), sizing_mode=None, styles={"max-width": "100%"}
-        )
+        self.classes = widgets.html(css=widgets.HEAD_CSS + CLASSES_CSS, margin=(2, 4, 2, 0), sizing_mode=None)
         self._tools_known, self._use = board.tools, board.use
         self._make_choosers()
         self.cards = Cards(
@@ -142,15 +141,21 @@ class ExplorerLayout:
         return buttons, row
 
     def _place_text(self, narrow: bool) -> None:
-        """Put the text above the plots of a narrow window, into the sidebar of a wide one."""
+        """Put the text into the sidebar of a wide window; of a narrow one above and below the plots."""
         if not self._text:
             return
-        here, there, at = (self._main, self._sidebar, 1) if narrow else (self._sidebar, self._main, 0)
         for each in self._text:  # what has a margin in the sidebar stands at the edge of the cards
             each.styles = AT_EDGE if narrow else INSIDE
-        there.objects = [each for each in there.objects if each not in self._text]
-        others = here.objects
-        here.objects = [*others[:at], *self._text, *others[at:]]
+        main, sidebar = (
+            [each for each in place.objects if each not in self._text] for place in (self._main, self._sidebar)
+        )
+        if narrow:
+            (heading, *others), (first, *rest) = main, self._text
+            end = others.index(self.cards) + 1
+            self._sidebar.objects = sidebar  # first: no part stands in both
+            self._main.objects = [heading, first, *others[:end], *rest, *others[end:]]
+        else:
+            self._main.objects, self._sidebar.objects = main, [*self._text, *sidebar]
 
     def show_controls(self, wanted: bool) -> None:
         """Have the controls in the sidebar, or not at all."""
@@ -192,6 +197,10 @@ class ExplorerLayout:
             return False
         self._marks.show([*on, mark] if wanted else [each for each in on if each != mark])
         return True
+
+    def leave_room(self, wanted: bool) -> None:
+        """Leave room below the plots for a bar that lies over the page, or not."""
+        self.cards.shorter = wanted
 
     def shrink(self) -> bool:
         """Put an enlarged plot back to its place; tell whether there was one."""

@@ -162,10 +162,11 @@ class Explorer:
             problems=problems,
             below=[self.belief.view],
             parts=None if presents is None else self.presenter.parts,
-            **{"text": [self.controls.presets.view], "over": [self.teaching.bar.view], **layout},
+            **{"text": self.controls.presets.parts, "over": [self.teaching.bar.view], **layout},
         )
         self.page = self.layout.page
         self.presenter.show_on(self.layout.cards)
+        self.teaching.bar.on_shown(self.layout.leave_room)
         self.slow_run_notice = SlowRunNotice(self.session, self.layout.notice, on_fewer=self._train_on_fewer)
         self.drawn_points = DrawnPoints(self.session, self.controls, self.board, self.layout.say_drawn)
         self.reporter = StatusReporter(self.session, self.transport, self.layout, self.bridge, self.slow_run_notice)

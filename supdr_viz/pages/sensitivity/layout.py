@@ -9,22 +9,22 @@ import panel as pn
 import panel_material_ui as pmui
 
 from supdr.sensitivity import Progress, Result
-from supdr_viz.controls.presets import PresetMenu
+from supdr_viz.controls.presets import PresetGallery
 from supdr_viz.data.number_format import duration, mean_text
-from supdr_viz.pages import link, navigation
+from supdr_viz.pages import navigation
 from supdr_viz.pages.sensitivity.figures import SweepFigures
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.runner import Phase
-from supdr_viz.pages.sensitivity.settings import METRICS, SweepSettings, sweep_query
+from supdr_viz.pages.sensitivity.settings import METRICS, SweepSettings
 from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.styles import FREE, HIDDEN_CSS
 from supdr_viz.pages.training_bar import STATUS_CSS
-from supdr_viz.presets.pictures import SIZE, SWEEPS, stored
+from supdr_viz.presets.gallery import plain_shelves
+from supdr_viz.presets.pictures import SWEEPS
 from supdr_viz.presets.preset import Preset
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.notice import Notice, remarks
-from supdr_viz.ui.own_files import image
 from supdr_viz.ui.panel_workarounds import save_figure
 
 TITLE = "supdr: how much does a parameter matter?"
@@ -57,28 +57,6 @@ BAR_CSS = (
 """
 )
 
-# Where the examples stand: before the plots, while these are empty, and behind them.
-BEFORE, BEHIND = {"order": "1"}, {"order": "3"}
-
-CARDS_CSS = """
-:host { width: 100%; }
-h2 { font-size: calc(13px * var(--supdr-zoom, 1)); margin: 14px 0 8px 0; }
-.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(165px, 100%), 1fr)); gap: 12px; }
-a { display: flex; flex-direction: column; gap: 3px; padding: 8px; text-decoration: none; color: var(--supdr-text);
-  font-size: calc(13px * var(--supdr-zoom, 1)); line-height: 1.4; background: var(--supdr-card);
-  border: 1px solid var(--supdr-border); border-radius: 8px; }
-a:hover { border-color: var(--supdr-primary); } a:focus-visible { outline: 2px solid var(--supdr-primary); }
-a[aria-current] { border-color: var(--supdr-primary); box-shadow: 0 0 0 1px var(--supdr-primary); }
-img { display: block; width: 100%; height: auto; margin-bottom: 4px; }
-b { font-weight: 600; } small { margin-top: auto; padding-top: 2px; color: var(--supdr-secondary);
-  font-size: calc(11.5px * var(--supdr-zoom, 1)); }
-@media (max-width: 599.95px) {
-  .cards { grid-template-columns: 1fr; }
-  a.pictured { display: grid; grid-template-columns: 112px 1fr; align-content: start; column-gap: 10px; }
-  a.pictured img { width: 112px; grid-row: 1 / span 3; margin: 0; }
-}
-"""
-
 
 class SensitivityLayout:
     """Builds the page and updates what is not a plot.
@@ -103,13 +81,13 @@ class SensitivityLayout:
         file_button: Any,
     ) -> None:
         self._bridge, self._on_preset, self._on_csv = bridge, on_preset, on_csv
-        self.presets = PresetMenu(SWEEP_PRESETS, preset, self._preset_chosen)
-        self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=112)
+        self.presets = PresetGallery(SWEEP_PRESETS, preset, self._preset_chosen, _shelves, [file_button], SWEEPS)
+        self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=112, margin=(4, 3, 4, 0))
         self.cancel = widgets.button("Cancel", on_cancel, icon="close", disabled=True)
         self.csv = widgets.button("CSV", self._save_csv, icon="download", disabled=True)
         self.png = widgets.button("PNG", icon="image")
         save_figure(self.png, figures.heatmap, "supdr-sweep.png")
-        self.status = widgets.html(css=BAR_CSS, margin=(2, 8))
+        self.status = widgets.html(css=BAR_CSS, margin=(2, 0))
         self.notice = Notice()
         heat, self._heat_head = self._card("Heatmap", figures.heatmap)
         curves, self._curve_head = self._card("Marginal curves", *figures.curves)
@@ -118,7 +96,7 @@ class SensitivityLayout:
             curve_place := pmui.Grid(curves, size=BESIDE[1]),
             container=True,
             spacing=1.5,
-            styles={**FREE, "order": "2"},
+            styles=FREE,
             **widgets.WIDE,
         )
         self._figures, self._places = figures, (heat_place, curve_place)
@@ -126,8 +104,7 @@ class SensitivityLayout:
         buttons = widgets.flow(self.run, self.cancel, self.csv, self.png, margin=0, sizing_mode=None)
         self.status.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
         bar = widgets.flow(buttons, self.status, gap="0 8px", margin=(4, 0, 8, 0))
-        self.result = widgets.html(margin=(8, 8), styles={"order": "2"})
-        self.cards = widgets.html(css=CARDS_CSS, margin=(0, 0, 12, 0), styles=BEFORE)
+        self.result = widgets.html(margin=(8, 8))
         main = pn.Column(
             heading,
             bar,
@@ -135,7 +112,6 @@ class SensitivityLayout:
             self.notice.view,
             plots,
             self.result,
-            self.cards,
             bridge,
             share.dialogs,
             margin=(0, 12),
@@ -143,8 +119,7 @@ class SensitivityLayout:
             **widgets.WIDE,
         )
         self._cost = ""
-        examples = [self.presets.select, file_button, self.presets.note]
-        controls = pn.Column(*examples, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
+        controls = pn.Column(self.presets.view, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
         self.page = widgets.make_page(
             bridge,
             wide=lambda: [navigation("sensitivity"), pn.layout.HSpacer(), share.buttons()],
@@ -195,7 +170,6 @@ class SensitivityLayout:
         more = "mean ± s.d.; dashed: best over the other axis" if len(titles) > 1 else "mean ± s.d. over folds"
         self._curve_head.object = widgets.card_head("Marginal curves", widgets.escape(more))
         self.result.object = widgets.EMPTY
-        self.cards.object = _cards(SWEEP_PRESETS.name_of(settings))
         self._cost = f"Run makes {_count(settings.n_fits, 'fit')} for {_count(settings.n_cells, 'cell')}"
         self._arrange(len(titles))
 
@@ -218,8 +192,6 @@ class SensitivityLayout:
         self.cancel.disabled = phase not in (Phase.running, Phase.waiting, Phase.paused)
         self.csv.disabled = progress is None or not progress.done
         self.status.object = _status(phase, progress, message or f"{self._cost}. Finished cells are cached.")
-        if progress is not None:
-            self.cards.styles = BEHIND  # and stay there: what is looked at must not move when settings change
         if phase is Phase.failed:
             self.show_notice(f"The sweep failed: {message}", "error")
 
@@ -232,7 +204,7 @@ class SensitivityLayout:
             of = f" (mean and deviation of {fits} fits)" if fits > 1 else ""
             words.append(
                 f"Best {METRICS[metric]}: <b>{mean_text(best.mean(metric), best.deviation(metric))}</b>{of} at "
-                f"{widgets.escape(place(best.params))}; chosen on the rows it is judged on, hence optimistic."
+                f"{widgets.symbols(place(best.params))}; chosen on the rows it is judged on, hence optimistic."
             )
         failed = [cell for cell in result.cells.values() if cell.errors]
         if failed:
@@ -257,21 +229,9 @@ class SensitivityLayout:
             widgets.toast("No cell is finished yet.", "info")
 
 
-def _cards(chosen: str) -> str:
-    """Return the prepared sweeps as pictures, each a link."""
-    cards = []
-    for preset in sorted(SWEEP_PRESETS.values(), key=lambda preset: preset.needs is not None):
-        content, current = stored(SWEEPS, preset.name), ' aria-current="page"' if preset.name == chosen else ""
-        picture = kind = ""
-        if content is not None:
-            kind = ' class="pictured"'
-            picture = f'<img src="{image(content)}" alt="" width="{SIZE[0]}" height="{SIZE[1]}" loading="lazy">'
-        cost = _count(preset.settings.n_fits, "fit") + (", data to be loaded first" if preset.needs else "")
-        cards.append(
-            f'<a href="{widgets.escape(link("sensitivity", sweep_query(preset.settings)))}"{kind}{current}>{picture}'
-            f"<b>{widgets.escape(preset.label)}</b><span>{widgets.escape(preset.note)}</span><small>{cost}</small></a>"
-        )
-    return f'<h2>Start from a prepared sweep</h2><div class="cards">{"".join(cards)}</div>'
+def _shelves() -> list[dict[str, Any]]:
+    """Return the shelves of the gallery: below each sweep, what it costs."""
+    return plain_shelves(SWEEP_PRESETS, lambda preset: _count(preset.settings.n_fits, "fit"))
 
 
 def _count(number: int, what: str) -> str:

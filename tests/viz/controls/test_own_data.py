@@ -34,7 +34,7 @@ def test_a_button_leads_to_the_dialog_and_a_sample_to_a_run(page):
 def test_a_file_that_is_dropped_on_the_page_opens_the_dialog():
     with Visitor() as visitor:
         assert visitor.bridge.drops
-        visitor.send({"kind": "dropped"})
+        visitor.do(lambda: visitor.send({"kind": "dropped"}))
         visitor.upload("numbers.csv", NUMBERS)
         assert visitor.sees("60 rows, 3 columns")
 

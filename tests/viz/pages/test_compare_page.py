@@ -24,14 +24,14 @@ def iterations(visitor):
 def test_an_example_fills_the_page_starts_afresh_and_is_left_by_the_first_change():
     with compared("") as visitor:
         visitor.choose("Example", "MAC, Fig. 6: λ = 0.1").settle()
-        assert visitor.sees("Two steps")
-        assert visitor.sees("one random start")
+        assert visitor.sees("two steps")
+        assert visitor.sees("three solvers minimise one objective")
         visitor.press("Step").settle()
         assert visitor.sees("lower bound")
         assert set(iterations(visitor)) == {1}
         visitor.choose("Example", "MAC, Fig. 6: λ = 0.001").settle()
         assert visitor.stands == ("ready", 0)
-        assert not visitor.sees("three ways down")
+        assert not visitor.sees("three solvers minimise one objective")
         note = COMPARISON_PRESETS["mac-figure-6-stuck"].note[:40]
         assert visitor.sees(note)
         visitor.press("Remove").settle()
@@ -57,7 +57,7 @@ def test_the_clock_may_count_time():
 
 def test_what_does_not_fit_says_so_in_its_column_only():
     with compared("?data=diabetes&method=SNF&b=NSDR&c=ElasticNet") as visitor:
-        assert visitor.sees("NSDR needs classes")
+        assert visitor.sees("NSDR needs classes, but this target is numeric")
         assert visitor.sees("cannot run")
         visitor.press("Step").settle()
         assert iterations(visitor)[0] == 1

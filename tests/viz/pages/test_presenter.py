@@ -68,7 +68,7 @@ def test_an_unknown_example_is_said():
 def test_the_class_link_is_one_press_away():
     with mock.patch.object(StageSocket, "offered", True), Visitor("?present=1") as visitor:
         visitor.press("Class link")
-        visitor.send({"kind": "copied", "done": True})
+        visitor.do(lambda: visitor.send({"kind": "copied", "done": True}))
         assert "follow?ticket=" in visitor.notices
         visitor.press("Share")
         assert "follow?ticket=" in visitor.widget("Class link", visible=True).value

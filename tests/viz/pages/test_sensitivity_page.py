@@ -2,11 +2,9 @@
 
 import io
 import threading
-from html import escape
 from urllib.parse import parse_qsl
 
 import numpy as np
-import panel as pn
 import pytest
 from PIL import Image
 
@@ -46,24 +44,6 @@ def test_folds_and_repetitions_are_those_of_the_link_and_then_what_is_chosen():
         assert (visitor.widget("Folds").value, visitor.widget("Repetitions").value) == (2, 3)
         visitor.slide("Folds", 4)
         assert {"sweep.folds=4", "sweep.repeats=3"} <= set(visitor.query.split("&"))
-
-
-def order_on(visitor):
-    """Where the pictures of sweeps stand, and where the plots."""
-    main = visitor.page.main[0]
-    cards = next(each for each in main if "Start from a prepared sweep" in str(getattr(each, "object", "")))
-    return int(cards.styles["order"]), int(main[main.index(cards) - 2].styles["order"])
-
-
-def test_pictures_of_sweeps_come_before_plots_that_are_empty_and_do_not_come_back():
-    with swept() as visitor:
-        cards, plots = order_on(visitor)
-        assert cards < plots
-        visitor.press("Run").settle()
-        cards, plots = order_on(visitor)
-        assert cards > plots
-        visitor.choose("Method", "NSDR").settle()  # nothing is known of it
-        assert order_on(visitor) == (cards, plots)
 
 
 @pytest.fixture
@@ -172,20 +152,19 @@ def test_a_cell_that_is_opened_runs_and_says_on_which_split(fits, mean):
         assert visitor.stands == ("ready", 0)
 
 
-def test_prepared_sweeps_are_pictures_and_links():
+def test_prepared_sweeps_have_pictures_and_links():
     with swept("") as visitor:
-        cards = next(each.object for each in visitor.page.select(pn.pane.HTML) if "<img" in each.object)
+        cards = {card["name"]: card for shelf in visitor.open_gallery() for card in shelf["cards"]}
         assert visitor.sees("Run makes 320 fits for 64 cells")
+        assert cards[SWEEP_PRESETS.opening.name]["source"] == "320 fits"
     for name, preset in SWEEP_PRESETS.items():
         query = sweep_query(preset.settings)
-        assert f'href="sensitivity?{escape(query)}"' in cards
         settings, problems = parse_sweep_query({key: [value.encode()] for key, value in parse_qsl(query)})
         assert not problems
         assert SWEEP_PRESETS.name_of(settings) == name  # so the page shows its name and its note
         content = stored(SWEEPS, name)
-        assert (content is None) == (preset.needs is not None)
+        assert bool(cards[name]["picture"]) == (content is not None) == (preset.needs is None)
         assert content is None or Image.open(io.BytesIO(content)).size == SIZE
-    assert cards.count("<img") == sum(preset.needs is None for preset in SWEEP_PRESETS.values())
 
 
 def test_a_sweep_that_was_followed_by_its_link_has_its_name():

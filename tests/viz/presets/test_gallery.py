@@ -11,8 +11,10 @@ from scripts.example_pictures import example_picture, main
 from supdr_viz.experiment.build import build_dataset, build_estimator
 from supdr_viz.experiment.settings import to_query
 from supdr_viz.experiment.splitting import split
+from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
+from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.presets.gallery import PAPERS, STORIES, TO_LOAD, shelves, source_of, title_of
+from supdr_viz.presets.gallery import PAPERS, STORIES, TO_LOAD, plain_shelves, shelves, source_of, title_of
 from supdr_viz.presets.pictures import GALLERY, SIZE, stored
 from supdr_viz.ui.bar import Bar
 from tests.viz.visitor import Visitor
@@ -138,3 +140,21 @@ def test_a_link_to_an_example_is_known_by_its_name_and_begins_with_its_picture()
     for other in (replace(preset.settings, seed=7), PRESETS["snf-tables-bears"].settings):  # a file may be any
         with Visitor(f"?{to_query(other)}") as visitor:
             assert visitor.widget("Example").value == ""
+
+
+@pytest.mark.parametrize(
+    ("page", "presets"), [("explorer", PRESETS), ("compare", COMPARISON_PRESETS), ("sensitivity", SWEEP_PRESETS)]
+)
+def test_the_gallery_of_every_page_offers_every_example_once(page, presets):
+    with Visitor(page=page) as visitor:
+        cards = [card for shelf in visitor.open_gallery() for card in shelf["cards"]]
+        assert sorted(card["name"] for card in cards) == sorted(presets)
+        assert len({card["title"] for card in cards}) == len(cards)
+        assert visitor.widget("Example").value == presets.opening.name
+
+
+def test_what_needs_other_data_stands_in_a_fold_of_its_own():
+    sweeps = plain_shelves(SWEEP_PRESETS, lambda preset: "")
+    folded = [card["name"] for shelf in sweeps if shelf["fold"] == TO_LOAD for card in shelf["cards"]]
+    assert folded == [name for name, preset in SWEEP_PRESETS.items() if preset.needs]
+    assert folded

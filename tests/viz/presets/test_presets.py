@@ -103,15 +103,6 @@ def test_presets_have_notes_and_names(presets):
         assert len(preset.note.split()) <= 25
 
 
-@pytest.mark.parametrize("presets", [PRESETS, COMPARISON_PRESETS, SWEEP_PRESETS], ids=["runs", "comparisons", "sweeps"])
-def test_a_menu_offers_every_preset_once_and_the_users_own_settings_first(presets):
-    menu = presets.menu()
-    grouped = any(preset.group for preset in presets.values())
-    entries = [entry for group in menu.values() for entry in group.items()] if grouped else list(menu.items())
-    assert [name for _, name in entries] == ["", *presets]
-    assert len({text for text, _ in entries}) == len(presets) + 1
-
-
 @pytest.mark.parametrize("preset", [p for p in PRESETS.values() if p.needs], ids=lambda preset: preset.name)
 def test_presets_without_data_say_how_to_get_them(preset):
     assert preset.needs.openml in preset.needs.how

@@ -1,0 +1,19 @@
+"""Strings of HTML: what comes from outside is escaped, symbols have their subscripts."""
+
+import pytest
+
+from supdr_viz.ui.markup import symbols
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("R × R_G", "R × R<sub>G</sub>"),
+        ("√(λU λV)", "√(λ<sub>U</sub> λ<sub>V</sub>)"),
+        ("−λ L_X: misfit", "−λ L<sub>X</sub>: misfit"),
+        ("<b> & L_Y", "&lt;b&gt; &amp; L<sub>Y</sub>"),
+        ("LR, BEL_AIR and λx", "LR, BEL_AIR and λx"),
+    ],
+)
+def test_symbols_have_their_subscripts_and_other_words_none(text, html):
+    assert symbols(text) == html
