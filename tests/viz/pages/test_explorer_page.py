@@ -39,8 +39,8 @@ def test_latent_coordinates_on_offer_are_those_that_the_method_chose():
     with Visitor("?data=wine&method=LSDR&method.n_components=auto&view.latent=4,5") as visitor:
         plane = visitor.open_fold("Planes").settle().widget("Latent plane")
         assert (plane.value, plane.disabled) == ("chosen", False)
-        assert visitor.widget("Up").value == 5
-        assert len(visitor.widget("Up").options) == 6
+        assert visitor.widget("Vertical axis").value == 5
+        assert len(visitor.widget("Vertical axis").options) == 6
 
 
 def test_speed_is_part_of_the_address():
