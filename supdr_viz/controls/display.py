@@ -26,8 +26,8 @@ class AxesControl:
     def __init__(self, label: str, value: Axes, names: Sequence[str], on_change: Callable[[Axes], Any]) -> None:
         self._on_change = on_change
         self.kind = widgets.select(label, KINDS, "auto")
-        self.first = widgets.select("Across", {"1": 0}, 0, visible=False)
-        self.second = widgets.select("Up", {"2": 1}, 1, visible=False)
+        self.first = widgets.select("Horizontal axis", {"1": 0}, 0, visible=False)
+        self.second = widgets.select("Vertical axis", {"2": 1}, 1, visible=False)
         self._kind = Bound(self.kind, self._changed)
         self._first, self._second = Bound(self.first, self._changed), Bound(self.second, self._changed)
         self.view = pn.Column(self.kind, self.first, self.second, margin=0, **widgets.WIDE)

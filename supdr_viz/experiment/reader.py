@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from supdr.datasets.limits import listed
 from supdr.engine.parameters import Parameter, quoted
 
 # Unknown names that are named one by one.
@@ -16,13 +17,22 @@ class Reader:
     """Takes the entries out of a table one by one; no entry makes it raise an exception.
 
     `entries`: names as in links; values as texts, or as TOML and JSON have them. `where`: said before each problem,
-    such as "Column B: ". `problems`: a list that gets a sentence for each value that is not taken as it is.
+    such as "Column B: ". `problems`: a list that gets a sentence for each value that is not taken as it is. `refuses`:
+    whether a table with a problem is refused as a whole, so that no default stands in for a wrong name.
 
     entries: those that are not taken yet.
     """
 
-    def __init__(self, entries: Mapping[str, Any], where: str = "", problems: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        entries: Mapping[str, Any],
+        where: str = "",
+        problems: list[str] | None = None,
+        *,
+        refuses: bool = False,
+    ) -> None:
         self.entries = dict(entries)
+        self.refuses = refuses
         self.problems = [] if problems is None else problems
         self.where = where
 
@@ -62,7 +72,8 @@ class Reader:
         value = self.take(name, default)
         if isinstance(value, str) and value in offered:
             return value
-        unknown = f"There is no {kind} {quoted(value)}; using {quoted(default)} instead."
+        then = f"accepted are {listed(offered)}" if self.refuses else f"using {quoted(default)} instead"
+        unknown = f"There is no {kind} {quoted(value)}; {then}."
         self.say((needs or {}).get(str(value), unknown))
         return default
 

@@ -241,7 +241,8 @@ def read_table(table: Mapping[str, Any]) -> Settings:
 
     Raises ValueError if a value cannot be taken as it is; the message has a sentence for each.
     """
-    return without_problems(parse_entries(toml_entries(table)))
+    reader = Reader(toml_entries(table), refuses=True)
+    return without_problems((read_settings(reader), reader.problems))
 
 
 def parse_entries(entries: Mapping[str, Any]) -> tuple[Settings, list[str]]:

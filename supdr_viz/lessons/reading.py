@@ -172,7 +172,7 @@ def _flat(reader: Reader, key: str) -> dict[str, Any]:
 
 
 def _settings(reader: Reader, key: str, entries: dict[str, Any]) -> Settings:
-    settings = read_settings(Reader(entries, f"{reader.where}{key}: ", reader.problems))
+    settings = read_settings(Reader(entries, f"{reader.where}{key}: ", reader.problems, refuses=True))
     if not SOURCES[settings.data].at_hand:
         reader.say(f"{key}: {SOURCES[settings.data].label} must be loaded by hand; a lesson uses data that are there.")
     return settings

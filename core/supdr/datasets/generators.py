@@ -161,7 +161,10 @@ def make_spirals(
         y,
         target_names=[f"arm {k + 1}" for k in range(n_classes)],
         name="spirals",
-        description=f"{n_classes} spiral arms of {turns:g} turns, jitter {noise:g}; {_noise_words(n_noise_features)}.",
+        description=(
+            f"{n_classes} spiral arms, {turns:g} {'turn' if turns == 1 else 'turns'} each; jitter {noise:g}; "
+            f"{_noise_words(n_noise_features)}."
+        ),
     )
 
 

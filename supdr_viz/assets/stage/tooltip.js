@@ -5,7 +5,7 @@ import {linkedRows, placeOf} from "./rows.js"
 const SPLITS = ["train", "test", "train, label hidden"]
 const NEAR = 10 // pixels from the pointer within which a row is looked for
 const BESIDE = 14 // pixels between a row and its tooltip
-const STYLE = `position: absolute; display: none; pointer-events: none; z-index: 20; width: max-content; max-width: 260px;
+const STYLE = `position: absolute; display: none; pointer-events: none; z-index: 20; width: max-content; max-width: min(260px, 100%);
   box-sizing: border-box; padding: 6px 9px; border-radius: 6px; font: 12px/1.45 Roboto, sans-serif;
   overflow-wrap: anywhere; box-shadow: 0 2px 10px rgba(0, 0, 0, .25); background: var(--supdr-card);
   color: var(--supdr-text); border: 1px solid var(--supdr-border)`

@@ -129,7 +129,7 @@ def comparison_table(table: Mapping[str, Any]) -> Comparison:
     """
     columns = [toml_entries({"method": column}) for column in table["columns"]]
     shared = toml_entries({name: value for name, value in table.items() if name != "columns"})
-    return without_problems(_read(Reader({**shared, **_prefixed(columns)})))
+    return without_problems(_read(Reader({**shared, **_prefixed(columns)}, refuses=True)))
 
 
 def _prefixed(columns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def _read(reader: Reader) -> tuple[Comparison, list[str]]:
         columns.append(read_settings(reader))
     for letter, entries in zip(LETTERS[1:], others):
         if entries:
-            settings = read_settings(Reader(entries, f"Column {letter}: ", problems))
+            settings = read_settings(Reader(entries, f"Column {letter}: ", problems, refuses=reader.refuses))
             columns.append(with_method(columns[0], settings.method, settings.method_options))
     if not addition:
         return Comparison(tuple(columns), measure), problems

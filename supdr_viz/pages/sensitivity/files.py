@@ -39,7 +39,7 @@ def sweep_table(document: Mapping[str, Any]) -> SweepSettings:
     entries = _from_link(document) if "link" in document else _from_tables(document)
     entries |= {name: document[name] for name in ("seed", "test", "labels") if name in document}
     entries |= {f"sweep.{spec.name}": document[spec.name] for spec in PROTOCOL_FORM if spec.name in document}
-    return without_problems(parse_sweep(entries))
+    return without_problems(parse_sweep(entries, refuses=True))
 
 
 def _from_link(document: Mapping[str, Any]) -> dict[str, Any]:

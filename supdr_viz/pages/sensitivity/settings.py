@@ -212,12 +212,12 @@ def parse_sweep_query(arguments: Mapping[str, Any]) -> tuple[SweepSettings, list
     return parse_sweep(arguments_entries(arguments))
 
 
-def parse_sweep(entries: Mapping[str, Any]) -> tuple[SweepSettings, list[str]]:
-    """Read the entries of a sweep's link.
+def parse_sweep(entries: Mapping[str, Any], *, refuses: bool = False) -> tuple[SweepSettings, list[str]]:
+    """Read the entries of a sweep's link, or of a file that is refused as a whole.
 
     Returns `settings`; `problems`: one sentence for each value that was not taken as it is; never an exception.
     """
-    base = Reader(entries)
+    base = Reader(entries, refuses=refuses)
     reader = Reader(base.take_all("sweep."), problems=base.problems)
     settings = read_settings(base)
     axes = []

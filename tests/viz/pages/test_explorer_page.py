@@ -39,8 +39,8 @@ def test_latent_coordinates_on_offer_are_those_that_the_method_chose():
     with Visitor("?data=wine&method=LSDR&method.n_components=auto&view.latent=4,5") as visitor:
         plane = visitor.open_fold("Planes").settle().widget("Latent plane")
         assert (plane.value, plane.disabled) == ("chosen", False)
-        assert visitor.widget("Up").value == 5
-        assert len(visitor.widget("Up").options) == 6
+        assert visitor.widget("Vertical axis").value == 5
+        assert len(visitor.widget("Vertical axis").options) == 6
 
 
 def test_speed_is_part_of_the_address():
@@ -210,7 +210,7 @@ def test_a_table_of_a_paper_begins_when_its_data_come(monkeypatch):
         visitor.press("Use this file").settle()  # and the methods of the table come in
         for text in ("With four or five labels", "MSE, 5.56 % labels", "labels 4", "done"):
             assert visitor.sees(text), text
-        assert not visitor.sees("the paper's")  # these are other bears than the paper's, though as many
+        assert "the paper's" not in visitor.text.replace("the paper's figures", "")  # beside the note; these are other bears than the paper's, though as many
 
 
 # --- what the planes show ---------------------------------------------------------------------------------------------
