@@ -210,7 +210,8 @@ def test_a_table_of_a_paper_begins_when_its_data_come(monkeypatch):
         visitor.press("Use this file").settle()  # and the methods of the table come in
         for text in ("With four or five labels", "MSE, 5.56 % labels", "labels 4", "done"):
             assert visitor.sees(text), text
-        assert "the paper's" not in visitor.text.replace("the paper's figures", "")  # beside the note; these are other bears than the paper's, though as many
+        # These are other bears than the paper's, though as many; the note speaks of the paper's figures all the same.
+        assert "the paper's" not in visitor.text.replace("the paper's figures", "")
 
 
 # --- what the planes show ---------------------------------------------------------------------------------------------
