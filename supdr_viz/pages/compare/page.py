@@ -93,15 +93,7 @@ class Compare:
             on_escape=self._deselect,
         )
         self.transport.on_command(self._hasten)
-        self.share = ShareMenu(
-            self.bridge,
-            get_link=lambda: link("compare", comparison_query(self.comparison)),
-            get_python=lambda: python_of(self.columns),
-            get_json=lambda: comparison_json(self.comparison),
-            get_csv=lambda what: csv_of(self.columns, what),
-            on_load_json=self._load_json,
-            what="comparison",
-        )
+        self.share = self._share_menu()
         self.layout = CompareLayout(
             self._hub,
             self.transport.bar,
@@ -125,6 +117,17 @@ class Compare:
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
         pn.state.on_session_destroyed(functools.partial(_end, self.columns))
+
+    def _share_menu(self) -> ShareMenu:
+        return ShareMenu(
+            self.bridge,
+            get_link=lambda: link("compare", comparison_query(self.comparison)),
+            get_python=lambda: python_of(self.columns),
+            get_json=lambda: comparison_json(self.comparison),
+            get_csv=lambda what: csv_of(self.columns, what),
+            on_load_json=self._load_json,
+            what="comparison",
+        )
 
     # --- the page's life ----------------------------------------------------------------------------------------------
 

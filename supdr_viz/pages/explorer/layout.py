@@ -80,19 +80,7 @@ class ExplorerLayout:
         self.classes = widgets.html(css=widgets.HEAD_CSS + CLASSES_CSS, margin=(2, 4, 2, 0), sizing_mode=None)
         self._tools_known, self._use = board.tools, board.use
         self._make_choosers()
-        self.cards = Cards(
-            board,
-            board.hub.board,
-            {
-                "tool": self._tool.widget,
-                "draw_class": self._draw_class.widget,
-                "marks": self._marks.widget,
-                "mode": self._mode.widget,
-                **(parts or {}),
-            },
-            menu=self._mode_menu.view,
-            styles=FREE,
-        )
+        self.cards = self._make_cards(board, parts or {})
         for name in self.cards.titles:
             self._set_head(name, "")
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
@@ -119,6 +107,21 @@ class ExplorerLayout:
         follow(bridge, "narrow", self._place_text)
 
     # --- parts -------------------------------------------------------------------------------------------------------
+
+    def _make_cards(self, board: Board, parts: Mapping[str, BarControl]) -> Cards:
+        return Cards(
+            board,
+            board.hub.board,
+            {
+                "tool": self._tool.widget,
+                "draw_class": self._draw_class.widget,
+                "marks": self._marks.widget,
+                "mode": self._mode.widget,
+                **parts,
+            },
+            menu=self._mode_menu.view,
+            styles=FREE,
+        )
 
     def _make_choosers(self) -> None:
         """Make the switches between tools, pictures, colours and classes to draw; seen is where there is a choice."""

@@ -136,16 +136,7 @@ class Explorer:
         self.controls.on_change(self._changed)
         self.controls.on_exchange(self._exchanged)
         self.bridge.on_drop(self.controls.data.open_file)
-        self.transport = Transport(
-            self.session.player,
-            self.bridge,
-            self.board.hub,
-            settings.speed,
-            on_speed=self._set_speed,
-            on_escape=self._escape,
-            on_key=on_key,
-            take_key=lambda name: self.presenter.take_key(name),
-        )
+        self.transport = self._make_transport(settings.speed, on_key)
         self.class_link = ClassLink(self.bridge, self.board.stage, on_open=self._surround)
         self.presenter = Presenter(self.controls, self.bridge, self.class_link, self._show_address)
         self._presents = presents
@@ -172,6 +163,18 @@ class Explorer:
         self.reporter = StatusReporter(self.session, self.transport, self.layout, self.bridge, self.slow_run_notice)
         self.transport.on_command(self.reporter.hasten)
         self._begin(self.controls.experiment)
+
+    def _make_transport(self, speed: str, on_key: Callable[[str], Any] | None) -> Transport:
+        return Transport(
+            self.session.player,
+            self.bridge,
+            self.board.hub,
+            speed,
+            on_speed=self._set_speed,
+            on_escape=self._escape,
+            on_key=on_key,
+            take_key=lambda name: self.presenter.take_key(name),
+        )
 
     def _share_menu(self) -> ShareMenu:
         return ShareMenu(

@@ -89,17 +89,7 @@ class SensitivityLayout:
         save_figure(self.png, figures.heatmap, "supdr-sweep.png")
         self.status = widgets.html(css=BAR_CSS, margin=(2, 0))
         self.notice = Notice()
-        heat, self._heat_head = self._card("Heatmap", figures.heatmap)
-        curves, self._curve_head = self._card("Marginal curves", *figures.curves)
-        plots = pmui.Grid(
-            heat_place := pmui.Grid(heat, size=BESIDE[0]),
-            curve_place := pmui.Grid(curves, size=BESIDE[1]),
-            container=True,
-            spacing=1.5,
-            styles=FREE,
-            **widgets.WIDE,
-        )
-        self._figures, self._places = figures, (heat_place, curve_place)
+        plots = self._plots(figures)
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(TITLE)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
         buttons = widgets.flow(self.run, self.cancel, self.csv, self.png, margin=0, sizing_mode=None)
         self.status.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
@@ -127,6 +117,13 @@ class SensitivityLayout:
             sidebar=[controls],
             main=[main],
         )
+
+    def _plots(self, figures: SweepFigures) -> Any:
+        heat, self._heat_head = self._card("Heatmap", figures.heatmap)
+        curves, self._curve_head = self._card("Marginal curves", *figures.curves)
+        self._figures = figures
+        self._places = pmui.Grid(heat, size=BESIDE[0]), pmui.Grid(curves, size=BESIDE[1])
+        return pmui.Grid(*self._places, container=True, spacing=1.5, styles=FREE, **widgets.WIDE)
 
     def _card(self, title: str, *figures: Any) -> tuple[Any, Any]:
         panes = [pn.pane.Bokeh(each, sizing_mode=each.sizing_mode, margin=0) for each in figures]
