@@ -82,8 +82,8 @@ class LSDR(InPartitions, Factorisation):
         Step sizes (eta_R, eta_CA) of solver "sgd", > 0.
     preprocessing : {"whiten", "zscore", "minmax", "none"}, default="whiten"
         Fitted inside and applied in `transform`.  Whitening is by a covariance shrunk as Ledoit and Wolf propose, and
-        becomes "zscore" when cells are missing or there are no more than three rows a column.  On whitened data the
-        first latent axis is close to that of linear discriminant analysis; with two classes the second axis is then
+        becomes "zscore" when cells are missing, and for classes of half a row to three rows a column.  On whitened data
+        the first latent axis is close to that of linear discriminant analysis; with two classes the second axis is then
         arbitrary.
     row_bias : bool, default=False
         Whether every row has a bias bu_i, as in the paper: a hidden latent coordinate with fixed loadings.
@@ -236,14 +236,18 @@ class LSDR(InPartitions, Factorisation):
         self._columns_of(X).map_parts(check_cells)
 
     def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
-        columns = self._columns_of(X)
-        return fit_preprocessing(columns, scaling_of_rows(self.preprocessing, *columns.shape))
+        columns, kind = self._columns_of(X), self.preprocessing
+        if self._has_few_rows(*columns.shape):
+            kind = scaling_of_rows(kind, *columns.shape)
+        return fit_preprocessing(columns, kind)
 
     def _calibrated(self) -> bool:
         """Whether predictions come from refitted heads; of few rows these follow what the labels did to the map."""
-        n_rows, n_columns = self._training[0].shape
-        few = self.task == "classification" and not self._partitioned and n_columns <= 2 * n_rows
-        return self.calibrate and not (few and n_rows <= FEW_ROWS * n_columns)
+        return self.calibrate and (self._partitioned or not self._has_few_rows(*self._training[0].shape))
+
+    def _has_few_rows(self, n_rows: int, n_columns: int) -> bool:
+        """Whether classes have half a row to three rows a column; fewer rows are whitened as well, on Arcene better."""
+        return self.task == "classification" and n_columns <= 2 * n_rows and n_rows <= FEW_ROWS * n_columns
 
     @staticmethod
     def _components_of(state: Any) -> int:
