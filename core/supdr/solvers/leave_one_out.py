@@ -26,6 +26,7 @@ from supdr.engine.context import current_context
 from supdr.engine.interruption import abandonable, checkpoint
 from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
 from supdr.engine.reuse import fingerprint, reused
+from supdr.engine.sparse_rows import SparseRows
 from supdr.solvers.distances import median_of_squares, squares_among
 from supdr.solvers.gaussians import BLOCK_FLOPS, Mapping, rows_in_memory
 
@@ -59,6 +60,9 @@ SCALING_ROWS = 400
 
 # Of a basis that runs with other labels of the same rows share: rows times centres.
 SHARED_SIZE = 1_000_000
+
+# Sparse rows at most on which a ridge is chosen.
+MOST_ROWS = 2000
 
 # Two numbers that differ by less than this share count as one.
 SAME = 1e-9
@@ -200,6 +204,23 @@ def best_ridge(features: Array, classes: NDArray, corners: Array, ridges: Array,
     return _best_ridge(*_basis_of(features, symmetric), classes, corners, ridges)
 
 
+def best_ridge_of_rows(features: SparseRows, classes: NDArray, corners: Array, rng: np.random.Generator) -> Choice:
+    """Return the best ridge, of `RIDGES` times the mean squared length, for sparse rows as features.
+
+    `features` (n, M); `classes` (n,); `corners` (K, q); `rng`: chooses the rows on which more than `MOST_ROWS` are
+    judged; the ridge is then one for all rows.
+    """
+    share = min(1.0, MOST_ROWS / len(features))
+    if share < 1.0:
+        some = np.sort(rng.choice(len(features), MOST_ROWS, replace=False))
+        features, classes = features[some], classes[some]
+    size = features.square / len(features) or 1.0
+    e, Q = abandonable(lambda: np.linalg.eigh(features.row_gram()))
+    e = np.maximum(e, 0.0)
+    choice = _best_ridge(e, Q * np.sqrt(e), classes, corners, RIDGES * size)
+    return choice._replace(ridge=choice.ridge / share)
+
+
 def _basis_of(features: Array, symmetric: bool) -> tuple[Array, Array]:
     """Return diag(B'B) (r,) and the basis B (n, r) of features (n, M) for the penalty |W|^2."""
     e, back = weight_spectrum(features, symmetric=symmetric)
@@ -290,7 +311,7 @@ def best_scaling(
             distinct[kind] = fitted
     if len(distinct) == 1:
         return scalings[0]
-    chosen = np.ascontiguousarray(X[rows][some])
+    chosen = X[rows][some]
     scores = []
     for fitted in distinct.values():
         checkpoint()

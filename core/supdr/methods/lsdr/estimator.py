@@ -181,6 +181,7 @@ class LSDR(InPartitions, Factorisation):
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     partition_support: ClassVar[PartitionSupport] = SUPPORT
     accepts_missing_cells: ClassVar[bool] = True
+    accepts_sparse: ClassVar[bool] = True
     prepared_attributes = (*InPartitions.prepared_attributes, "_target_mean", "_target_scale", "_reg_u", "_reg_v")
 
     n_components: int | None = None
@@ -230,6 +231,9 @@ class LSDR(InPartitions, Factorisation):
         return self._over_training_rows(slope / (max(slope.max(), np.finfo(float).tiny) if code == SQUARED else 1.0))
 
     # --- what the shell asks for --------------------------------------------------------------------------------------
+
+    def _dense_only(self) -> str:
+        return "solver='sgd' visits every cell; solver='bcd' and 'lbfgs' take sparse rows" * (self.solver == "sgd")
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         check_start(self.init, ("pca", "random"), (len(X), self.n_components))

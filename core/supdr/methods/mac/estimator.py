@@ -272,6 +272,15 @@ class MAC(FittedMAC):
 
     # --- the hooks of the shell ---------------------------------------------------------------------------------------
 
+    def _dense_only(self) -> str:
+        if self.n_layers == 2:
+            return "n_layers=2 takes distances between dense rows; n_layers=1 with mapping='linear' takes sparse ones"
+        if not isinstance(self.mapping, str) or self.mapping != "linear":
+            return f"mapping={self.mapping!r} takes dense rows; mapping='linear' takes sparse ones"
+        if self.solver == "fixed_point":
+            return "solver='fixed_point' keeps all features in memory; solver='mac', 'admm' and 'lbfgs' take sparse rows"
+        return ""
+
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         n_classes = len(targets.classes) if targets.classes is not None else 0
         check_beside_data(self, X, int(targets.labelled.sum()), n_classes)
@@ -279,7 +288,7 @@ class MAC(FittedMAC):
     def _problem(self, X: NDArray, targets: Targets) -> Problem:
         assert targets.classes is not None
         rows = targets.labelled
-        labelled = np.ascontiguousarray(X[rows]) if not rows.all() else X
+        labelled = X[rows] if not rows.all() else X
         n_classes = len(targets.classes)
         if not isinstance(self.centers, str) and np.shape(self.centers)[1] != X.shape[1]:
             raise ValueError(

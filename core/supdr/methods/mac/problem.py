@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.iterate import Problem
-from supdr.engine.reuse import reused
+from supdr.engine.reuse import fingerprint, reused
+from supdr.engine.sparse_rows import SparseRows
 from supdr.methods.mac.certificate import BoundSearch
 from supdr.methods.mac.classes import (
     class_scores,
@@ -33,12 +34,22 @@ from supdr.methods.mac.classes import (
 )
 from supdr.methods.mac.mapping import Features, choose_centers
 from supdr.methods.mac.regressor import RegressorMapping
+from supdr.methods.mac.sparse_features import SparseFeatures, may_be_formed
 from supdr.methods.mac.state import Array, MACState, RowSums, Settings
 from supdr.methods.mac.target_step import cases, moved_rows
 from supdr.rows.in_memory import InMemoryRows
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.leave_one_out import RIDGES, WIDTHS, Choice, best_ridge, best_width, enough_labels, search_share
+from supdr.solvers.leave_one_out import (
+    RIDGES,
+    WIDTHS,
+    Choice,
+    best_ridge,
+    best_ridge_of_rows,
+    best_width,
+    enough_labels,
+    search_share,
+)
 from supdr.solvers.linear_svm import Heads, solve_heads
 
 # Relative duality gap of the classifiers. Where below it they end depends on the order of addition: it is so narrow
@@ -110,7 +121,7 @@ class MACProblem(Problem):
         features = (self.mapping, count, centers, self.gamma) if self.mapping == "rbf" else (self.mapping,)
         features = (*features, self.scaling)
         labels = zlib.crc32(self.codes.tobytes() + self.row_weights.tobytes())
-        rows = (zlib.crc32(np.ascontiguousarray(self.X).data), labels, self.scheme)
+        rows = (_checksum(self.X), labels, self.scheme)
         object.__setattr__(self, "signs", signs)
         object.__setattr__(self, "costs", self.C * self.row_weights)
         object.__setattr__(self, "settings", Settings(type(self).__name__, features, rows, self.C, self.reg_w, self.mu))
@@ -140,7 +151,9 @@ class MACProblem(Problem):
     def new_features(self, mapping: Mapping) -> Features:
         """Return the training features of `mapping`."""
         inputs = (mapping.kind, mapping.centers, mapping.gamma, self.X)
-        return reused("MAC features", lambda: inputs, lambda: Features(self.X, mapping))
+        formed = not isinstance(self.X, SparseRows) or may_be_formed(self.X)
+        kind: Any = Features if formed else SparseFeatures
+        return reused("MAC features", lambda: inputs, lambda: kind(self.X, mapping))
 
     def images(self, state: MACState) -> Array:
         """Return F (n, L) of the training rows."""
@@ -183,9 +196,11 @@ class MACProblem(Problem):
         rng = np.random.default_rng([seed, 1 << 19])
         if mapping.kind == "rbf":
             return self._as_reg_w(self._search(mapping.centers, 1.0, (math.sqrt(0.5 / mapping.gamma),), rng))
+        corners = simplex_codes(self.n_classes)
+        if isinstance(self.X, SparseRows):
+            return self._as_reg_w(best_ridge_of_rows(self.X - mapping.centers[0], self.codes, corners, rng))
         Phi = mapping.features(self.X)
         size = float((Phi**2).sum(axis=1).mean()) or 1.0
-        corners = simplex_codes(self.n_classes)
         return self._as_reg_w(best_ridge(Phi, self.codes, corners, RIDGES * size, symmetric=False))
 
     def _search(self, centers: Array, unit: float, widths: tuple[float, ...], rng: np.random.Generator) -> Choice:
@@ -414,6 +429,12 @@ class MACProblem(Problem):
 def least_ridge(reg_w: float, mu: float, features: Features) -> float:
     """Return 2 reg_w / mu, kept above what rounding destroys."""
     return max(2.0 * reg_w / mu, features.smallest_ridge())
+
+
+def _checksum(X: Any) -> int:
+    """Return a number that tells rows (n, D) from others."""
+    data = fingerprint(X).encode() if isinstance(X, SparseRows) else np.ascontiguousarray(X).data
+    return zlib.crc32(data)
 
 
 # --- of rows, or of those of a partition ------------------------------------------------------------------------------

@@ -14,14 +14,19 @@ from numpy.typing import NDArray
 
 from supdr.engine.context import timed_part
 from supdr.engine.iterate import generator
+from supdr.engine.sparse_rows import SparseRows
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.classes import class_scores
 from supdr.methods.mac.joint import FixedPoint, JointLBFGS
 from supdr.methods.mac.problem import MACProblem, least_ridge
+from supdr.methods.mac.sparse_features import DIRECT_SIZE
 from supdr.methods.mac.state import Array, MACState
 
 # About how many rows at most are left out in turn.
 MOST_JUDGED = 2000
+
+# The same of sparse rows, whose leverages take Lanczos steps.
+MOST_JUDGED_BY_STEPS = 256
 
 
 class Passes(Bounded):
@@ -31,7 +36,9 @@ class Passes(Bounded):
     def judged_rows(self) -> NDArray[np.intp]:
         """Rows that are left out in turn: all, or every k-th of many and one of each class."""
         one_of_each = np.unique(self.codes, return_index=True)[1]
-        return np.union1d(np.arange(0, len(self.codes), math.ceil(len(self.codes) / MOST_JUDGED)), one_of_each)
+        large = isinstance(self.X, SparseRows) and min(self.X.shape) > DIRECT_SIZE
+        most = MOST_JUDGED_BY_STEPS if large else MOST_JUDGED
+        return np.union1d(np.arange(0, len(self.codes), math.ceil(len(self.codes) / most)), one_of_each)
 
     @cached_property
     def judged_codes(self) -> NDArray:
