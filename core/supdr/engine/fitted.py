@@ -28,8 +28,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 # The estimators with `accepts_sparse`.
 SPARSE_TAKERS = (
-    "LSDR, SDRGLM, MAC with mapping='linear', and of the baselines LinearSVM, ElasticNet, PCAProjection, PCASVM, "
-    "LogisticUDR, SVMUDR and Constant"
+    "LSDR, SDRGLM, MAC(mapping='linear') and the baselines LinearSVM, ElasticNet, PCAProjection, PCASVM, LogisticUDR, "
+    "LogisticPCA, SVMUDR and Constant"
 )
 
 
@@ -388,9 +388,9 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _checked_sparse(self, X: Any, reset: bool) -> NDArray:
         """Return the rows of a sparse matrix, array or data frame; raise TypeError where dense rows are needed."""
-        name, reason = type(self).__name__, self._dense_only()
-        if reason or not self.accepts_sparse:
-            reason = reason or f"{name} takes dense rows; {SPARSE_TAKERS} take sparse ones"
+        reason = f"{type(self).__name__} takes dense rows; {SPARSE_TAKERS} take sparse ones"
+        reason = self._dense_only() if self.accepts_sparse else reason
+        if reason:
             raise TypeError(f"X is sparse: {reason}. X.toarray() makes X dense")
         least = 2 if reset else 1
         settings = {"reset": reset, "dtype": np.float64, "ensure_min_samples": least, "ensure_all_finite": "allow-nan"}
