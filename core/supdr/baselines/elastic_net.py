@@ -77,13 +77,13 @@ class ElasticNet(SingleTarget):
             model = ElasticNetCV(l1_ratio=self.l1_ratio, cv=FOLDS, max_iter=LARGEST_MAX_ITER)
         else:
             model = Model(alpha=alpha, l1_ratio=self.l1_ratio, max_iter=LARGEST_MAX_ITER)
-        labelled = given_rows(X[rows])
+        labelled = given_rows(X[rows], X)
         model.fit(labelled, scaled)
         error = float(np.mean((model.predict(labelled) - scaled) ** 2))
         return model, error, {"active_columns": float(np.count_nonzero(model.coef_))}
 
     def _latent(self, X: NDArray) -> NDArray:
-        return (self.model_.predict(given_rows(X)) * self._deviation + self._centre)[:, None]
+        return (self.model_.predict(given_rows(X, self._training[0])) * self._deviation + self._centre)[:, None]
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         return latent

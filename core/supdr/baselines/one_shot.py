@@ -17,17 +17,20 @@ from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.docstrings import with_entries_of
 from supdr.engine.interruption import Interrupted, abandonable
 from supdr.engine.iterate import Snapshot, Stop
-from supdr.engine.sparse_rows import SparseRows
+from supdr.engine.sparse_rows import SparseRows, dense
 from supdr.engine.targets import Targets
 from supdr.engine.unweighted import Unweighted
 
 
-def given_rows(X: Any) -> Any:
-    """Return preprocessed rows as a scikit-learn model takes them; sparse ones translated, see `SparseRows`.
+def given_rows(X: Any, training: Any) -> Any:
+    """Return preprocessed rows as a scikit-learn model takes them that is fitted to some training rows.
 
-    Only for models with an intercept of their own, or that centre the rows: to them a translation means nothing.
+    Sparse training rows are translated, see `SparseRows.translated`, and new ones with them.  Only for models with an
+    intercept of their own, or that centre the rows: to them a translation means nothing.
     """
-    return X.translated() if isinstance(X, SparseRows) else X
+    if not isinstance(training, SparseRows):
+        return dense(X)
+    return X.translated() if isinstance(X, SparseRows) else X + training.shift
 
 
 class Fitted(NamedTuple):
@@ -82,7 +85,7 @@ class OneShot(Unweighted):
 
     def _learn(self, X: NDArray, rows: NDArray, targets: Targets) -> tuple[Any, float, dict[str, float]]:
         """Return the model fitted to the labelled `rows`, its error on them and diagnostics."""
-        codes, labelled = targets.codes[rows], given_rows(X[rows])
+        codes, labelled = targets.codes[rows], given_rows(X[rows], X)
         model = self._model().fit(labelled, codes)
         diagnostics = {"support_fraction": len(model.support_) / len(rows)} if hasattr(model, "support_") else {}
         return model, float(np.mean(model.predict(labelled) != codes)), diagnostics

@@ -49,7 +49,7 @@ class _SVM(_HasMargins):
     """Support vector machine; its latent space is the line, or space, of decision values."""
 
     def _latent(self, X: NDArray) -> NDArray:
-        return self.model_.decision_function(given_rows(X)).reshape(len(X), -1)
+        return self.model_.decision_function(given_rows(X, self._training[0])).reshape(len(X), -1)
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         return latent
@@ -204,7 +204,7 @@ class PCASVM(_HasMargins):
         return self._preprocessing.inverse_transform(rows)
 
     def _latent(self, X: NDArray) -> NDArray:
-        return self.model_.reducer.transform(given_rows(X))
+        return self.model_.reducer.transform(given_rows(X, self._training[0]))
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         return head_scores(self.model_.head, latent)

@@ -109,7 +109,7 @@ class Projection(OneShot, ClassifierHead):
         return Reduced(self._reducer(X[labelled], n_classes, n_components), self._new_head(n_labelled))
 
     def _latent(self, X: NDArray) -> NDArray:
-        return np.asarray(self.model_.reducer.transform(given_rows(X)))
+        return np.asarray(self.model_.reducer.transform(given_rows(X, self._training[0])))
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         return head_scores(self.model_.head, latent)

@@ -28,7 +28,7 @@ FEW_ROWS = 3
 
 # Entries of the matrix that whitens sparse rows beyond which they are z-scored: it is dense, and as large as the rows
 # would be if they were dense and no more than their columns.
-MOST_ENTRIES = 1 << 24
+MOST_ENTRIES = 1 << 22
 
 # Columns that vary by less than this share of their largest entry are constant: they are centred and not scaled.
 SMALLEST_DEVIATION = 1e-12
