@@ -1,6 +1,7 @@
 """Sparse rows: the same numbers as dense ones in every format, without making them dense, or one sentence."""
 
 import functools
+import io
 import pickle
 import tracemalloc
 import warnings
@@ -10,10 +11,11 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import load_svmlight_file
 from sklearn.model_selection import cross_val_predict
 
 import supdr
-from supdr.baselines import BASELINES, LinearSVM, PCASVM, ElasticNet, LogisticPCA
+from supdr.baselines import BASELINES, PCASVM, ElasticNet, LinearSVM, LogisticPCA
 from supdr.engine.preprocessing import PREPROCESSING, fit_preprocessing
 from supdr.engine.sparse_rows import SparseRows
 from supdr.methods.mac import problem as mac_problem
@@ -168,7 +170,7 @@ def test_arithmetic_is_that_of_arrays():
     ):
         near = functools.partial(np.testing.assert_allclose, rtol=1e-9, atol=1e-9)
         n, m = X.shape
-        assert rows.shape == (n, m) and len(rows) == n
+        assert rows.shape == (len(rows), rows.shape[1]) == (n, m)
         near(rows.toarray(), X)
         near(rows @ mix[:m, :2], X @ mix[:m, :2])
         near(U[:n].T @ rows, U[:n].T @ X)
@@ -278,6 +280,20 @@ def test_conventions(estimator, check):
     check(estimator)
 
 
+def test_libsvm_files_are_made_dense_within_the_limits_with_a_note():
+    text = b"0 1:2 4:1\n1 2:1\n0 1:1 3:5\n1 2:3 4:2\n"
+    look = supdr.datasets.preview(text, "words.libsvm")
+    assert "7 of the 16 cells are written; the others are 0" in " ".join(look.notes)
+    X, y = load_svmlight_file(io.BytesIO(text))
+    data = look.read()
+    np.testing.assert_array_equal(data.X, X.toarray())
+    model = supdr.LSDR(n_components=2)
+    near = functools.partial(np.testing.assert_allclose, atol=1e-10)
+    near(clone(model).fit(X, y).transform(X), model.fit(data.X, data.y).transform(data.X))
+    with pytest.raises(supdr.datasets.FileProblem, match=r"at most 5,000 are read.*load_svmlight_file"):
+        supdr.datasets.preview(b"0 1:2\n1 9000:1\n", "wide.libsvm")
+
+
 # --- large rows -------------------------------------------------------------------------------------------------------
 
 LARGE = {
@@ -292,7 +308,7 @@ QUICK = ("Constant",)
 
 @functools.cache
 def large_rows():
-    """Return 20,000 rows of 50,000 columns, 1 in 1,000 of which is stored, and their classes, which some columns tell."""
+    """Return 20,000 rows of 50,000 columns, 1 in 1,000 stored, and their classes."""
     rng, (n, m, k) = np.random.default_rng(0), (20_000, 50_000, 50)
     codes = rng.integers(0, 2, n)
     columns = rng.integers(0, m, (n, k))

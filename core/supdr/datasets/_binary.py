@@ -24,6 +24,10 @@ FEATURE_NAMES = "feature_names"
 MAX_TEXT = 1_000
 # version (3, 0) is for structured arrays, which are not tables of numbers
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+LARGER_LIBSVM = (
+    "In Python, sklearn.datasets.load_svmlight_file reads it as sparse rows, which LSDR, SDRGLM and "
+    "MAC(mapping='linear') take."
+)
 LIBSVM_LINE = re.compile(r"\s*(#.*|[^\s:,#]+(\s+qid:\d+)?(\s+\d+:[^\s:]+)*\s*(#.*)?)?")
 
 
@@ -303,9 +307,13 @@ def read_libsvm(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
         raise FileProblem(_libsvm_complaint(data, name)) from None
     if not len(y):
         raise FileProblem(f"{name} is empty.")
-    limits.check_shape(name, *sparse.shape)
+    try:
+        limits.check_shape(name, *sparse.shape)
+    except FileProblem as problem:
+        raise FileProblem(f"{problem} {LARGER_LIBSVM}") from None
     frame = pd.DataFrame(sparse.toarray(), columns=[f"x{j + 1}" for j in range(sparse.shape[1])])
-    return Table(frame.assign(label=y), format="LIBSVM", target="label")
+    note = f"{sparse.nnz:,} of the {frame.size:,} cells are written; the others are 0, and the table holds them all."
+    return Table(frame.assign(label=y), format="LIBSVM", target="label", notes=(note,))
 
 
 def _libsvm_complaint(data: bytes, name: str) -> str:

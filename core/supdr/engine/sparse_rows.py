@@ -110,12 +110,12 @@ class SparseRows:
         return (self.T @ np.asarray(left).T).T
 
     @property
-    def T(self) -> Transposed:  # noqa: N802
+    def T(self) -> Transposed:
         """The transpose, for products."""
         return Transposed(self)
 
     def minus(self, row: NDArray, filled: NDArray) -> SparseRows:
-        """Return the rows minus one row (m,), cell by cell in the columns of a mask (m,), all of whose cells are stored."""
+        """Return the rows minus one row (m,), cell by cell in the columns of a mask (m,): those are then stored whole."""
         cells = _with_all_cells(self.cells, filled)
         inside = filled[cells.indices]
         data = np.where(inside, cells.data - row[cells.indices], cells.data)
@@ -233,7 +233,7 @@ class SparseRows:
         triangle = np.zeros((0, min(n, m)))
         for block in self.blocks() if n >= m else self._column_blocks():
             triangle = np.asarray(np.linalg.qr(np.concatenate([triangle, block]), mode="r"))
-        left, singular, rows = np.linalg.svd(triangle, full_matrices=False)
+        _, singular, rows = np.linalg.svd(triangle, full_matrices=False)
         if n >= m:
             return singular, rows
         length = np.where(singular > 0.0, singular, 1.0)  # X' = Q R, R = left S rows: X' rows' / S = Q left
@@ -274,7 +274,7 @@ class Transposed:
     __array_ufunc__ = None
 
     @property
-    def T(self) -> SparseRows:  # noqa: N802
+    def T(self) -> SparseRows:
         """X."""
         return self.rows
 

@@ -216,7 +216,6 @@ class LSDRProblem(SolvedProblem):
         blocks = (by_latent, by_components, (-2.0 * self.beta) * e.sum(axis=0), by_coef, first.sum(axis=0))
         return value, np.concatenate([block.ravel() for block in blocks]), None
 
-
     def residual(self, latent: NDArray, components: NDArray, intercept_x: NDArray) -> tuple[float, Any]:
         """Return |E|^2 and E (N, m), over observed cells."""
         if isinstance(self.X, SparseRows):

@@ -278,7 +278,9 @@ class MAC(FittedMAC):
         if not isinstance(self.mapping, str) or self.mapping != "linear":
             return f"mapping={self.mapping!r} takes dense rows; mapping='linear' takes sparse ones"
         if self.solver == "fixed_point":
-            return "solver='fixed_point' keeps all features in memory; solver='mac', 'admm' and 'lbfgs' take sparse rows"
+            return (
+                "solver='fixed_point' keeps all features in memory; solver='mac', 'admm' and 'lbfgs' take sparse rows"
+            )
         return ""
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
