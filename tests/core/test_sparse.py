@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.datasets import load_svmlight_file
 from sklearn.model_selection import cross_val_predict
 
@@ -18,8 +18,9 @@ import supdr
 from supdr.baselines import BASELINES, PCASVM, ElasticNet, LinearSVM, LogisticPCA
 from supdr.engine.preprocessing import PREPROCESSING, fit_preprocessing
 from supdr.engine.sparse_rows import SparseRows
-from supdr.methods.mac import problem as mac_problem
-from supdr.methods.mac import sparse_features
+from supdr.methods.mac.mapping import Features
+from supdr.methods.mac.sparse_features import SparseFeatures
+from supdr.solvers.gaussians import Mapping
 from tests.core.conventions import check_conventions
 
 rng = np.random.default_rng(0)
@@ -82,7 +83,7 @@ ESTIMATORS = {
 
 
 def targets_of(estimator):
-    return VALUES if estimator._task() == "regression" else CLASSES_OR_NOT
+    return VALUES if is_regressor(estimator) else CLASSES_OR_NOT
 
 
 def data_for(name):
@@ -101,7 +102,7 @@ def assert_alike(one, other, X, rows):
     near(other.embedding_, one.embedding_)
     near(other.transform(rows), one.transform(X))
     near(other.training_decision_, one.training_decision_)
-    if one._task() == "regression":
+    if is_regressor(one):
         near(other.predict(rows), one.predict(X))
         return
     near(other.decision_function(rows), one.decision_function(X))
@@ -127,7 +128,7 @@ def test_sparse_rows_give_the_numbers_of_dense_ones(name, form):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("name", [name for name in ESTIMATORS if ESTIMATORS[name]._task() == "classification"])
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if is_classifier(ESTIMATORS[name])])
 def test_probabilities_and_resumed_runs_agree(name):
     X = data_for(name)
     rows, dense = sparse.csc_array(X), on_dense(name)
@@ -188,19 +189,32 @@ def test_arithmetic_is_that_of_arrays():
 
 
 @pytest.mark.parametrize("n_rows", [60, 20])
-@pytest.mark.parametrize("way", ["direct", "by steps"])
-@pytest.mark.parametrize("solver", ["mac", "admm"])
-def test_the_ways_of_the_linear_map_agree(monkeypatch, n_rows, way, solver):
+@pytest.mark.parametrize("direct_size", [60, 0])
+def test_ridge_regression_and_leverages_are_those_of_dense_features(n_rows, direct_size):
     """More rows than columns and fewer; by eigenvectors, and by LSMR and Lanczos steps."""
-    X, y = D[:n_rows], CLASSES[:n_rows]
-    model = supdr.MAC(mapping="linear", solver=solver, max_iter=4, random_state=0)
-    dense = clone(model).fit(X, y)
-    monkeypatch.setattr(mac_problem, "may_be_formed", lambda X: False)
-    if way == "by steps":
-        monkeypatch.setattr(sparse_features, "DIRECT_SIZE", 0)
-    fitted = clone(model).fit(sparse.csr_array(X), y)
+    X = D[:n_rows] / D.std(axis=0)
+    mapping = Mapping("linear", X.mean(axis=0, keepdims=True), 0.0)
+    dense = Features(X, mapping)
+    made = SparseFeatures(SparseRows.of(sparse.csr_array(X)), mapping, direct_size)
+    targets, some = np.random.default_rng(0).normal(size=(n_rows, 2)), np.arange(0, n_rows, 3)
+    near = functools.partial(np.testing.assert_allclose, rtol=1e-7, atol=1e-8)
+    for ridge in (0.3, 30.0):
+        pulled = dense.pull_back(targets)
+        near(made.pull_back(targets), pulled)
+        weights = dense.solve(targets, pulled, ridge)
+        near(made.solve(targets, pulled, ridge), weights)
+        near(made.image(weights), dense.image(weights))
+        near(made.leverages(some, ridge), dense.leverages(some, ridge))
+
+
+def test_the_linear_map_of_many_columns_is_that_of_dense_rows():
+    """Its features are not formed."""
+    X = np.where(np.random.default_rng(3).random((40, 1100)) < 0.05, 1.0, 0.0) * np.arange(1.0, 1101.0)
+    X[:, 0], y = CLASSES[:40] + 1.0, CLASSES[:40]
+    model = supdr.MAC(mapping="linear", max_iter=4, random_state=0)
+    dense, fitted = clone(model).fit(X, y), clone(model).fit(sparse.csc_array(X), y)
     assert fitted.reg_w_ == pytest.approx(dense.reg_w_, rel=1e-9)
-    np.testing.assert_allclose(fitted.embedding_, dense.embedding_, atol=1e-6)
+    np.testing.assert_allclose(fitted.embedding_, dense.embedding_, atol=1e-7)
     np.testing.assert_allclose(fitted.predict_proba(sparse.csr_array(X)), dense.predict_proba(X), atol=1e-6)
     assert fitted.history_["bound"][-1] <= fitted.history_["objective"].min() + 1e-9
 
@@ -226,7 +240,7 @@ def test_what_needs_dense_rows_says_so(name):
     takes = estimator.__sklearn_tags__().input_tags.sparse
     if takes:
         return
-    y = VALUES if estimator._task() == "regression" else CLASSES
+    y = VALUES if is_regressor(estimator) else CLASSES
     with pytest.raises(TypeError, match=r"^X is sparse: .* takes? sparse (ones|rows)\. X\.toarray\(\) makes X dense$"):
         estimator.fit(sparse.csr_array(D), y)
     with pytest.raises(TypeError, match=r"^X is sparse: "):

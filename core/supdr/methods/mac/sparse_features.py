@@ -45,15 +45,16 @@ def may_be_formed(X: SparseRows) -> bool:
 class SparseFeatures:
     """Centred columns of sparse training rows, with the products and the fits of `supdr.methods.mac.mapping.Features`.
 
-    `X` (n, D): training rows; `mapping`: the linear one.
+    `X` (n, D): training rows; `mapping`: the linear one; `direct_size`: rows or columns up to which an
+    eigendecomposition is made.
     """
 
     matrix = None
     symmetric = False
 
-    def __init__(self, X: SparseRows, mapping: Mapping) -> None:
+    def __init__(self, X: SparseRows, mapping: Mapping, direct_size: int = DIRECT_SIZE) -> None:
         self.X, self.mapping = X, mapping
-        self.Phi = X - mapping.centers[0]
+        self.Phi, self.is_direct = X - mapping.centers[0], min(X.shape) <= direct_size
         self._judged: NDArray[np.intp] | None = None
 
     @property
@@ -72,11 +73,6 @@ class SparseFeatures:
     def smallest_ridge(self) -> float:
         """Return the ridge below which `solve` is not accurate."""
         return SMALLEST_RIDGE * self.Phi.square
-
-    @property
-    def is_direct(self) -> bool:
-        """Whether an eigendecomposition is at hand."""
-        return min(self.X.shape) <= DIRECT_SIZE
 
     def solve(self, values: Array, pulled: Array, ridge: float) -> Array:
         """Return W' (M, L), the minimiser of |values - Phi W'|^2 + ridge |W|^2.
