@@ -276,7 +276,7 @@ def test_cells_that_are_no_numbers_are_refused():
     with pytest.raises(ValueError, match="must hold numbers from"):
         supdr.LSDR(preprocessing="none").fit(holes, CLASSES)
     holes.data[5] = 0.5
-    with pytest.raises(ValueError, match="poisson column holds the counts .* has 0.5 in row"):
+    with pytest.raises(ValueError, match=r"poisson column holds the counts .* has 0\.5 in row"):
         supdr.SDRGLM(family_x="poisson").fit(holes, CLASSES)
 
 

@@ -115,7 +115,7 @@ class SparseRows:
         return Transposed(self)
 
     def minus(self, row: NDArray, filled: NDArray) -> SparseRows:
-        """Return the rows minus one row (m,), cell by cell in the columns of a mask (m,): those are then stored whole."""
+        """Return the rows minus one row (m,): cell by cell in the columns of a mask (m,), which are stored whole."""
         cells = _with_all_cells(self.cells, filled)
         inside = filled[cells.indices]
         data = np.where(inside, cells.data - row[cells.indices], cells.data)
