@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 from supdr.methods.mac.bounds import Bounded
-from supdr.methods.mac.certificate import balanced, certify
+from supdr.methods.mac.certificate import balance_factors, certify, signed_multipliers, signed_sums
 from supdr.methods.mac.classes import (
     class_codes,
     class_scores,
@@ -173,9 +173,12 @@ def test_certificate_is_below_every_point(n_classes):
     features = problem.features(state.mapping)
     certificate = None
     for _ in range(30):
-        alpha = balanced(rng.uniform(0, 1, problem.signs.shape) ** 2, problem.signs)
-        np.testing.assert_allclose((alpha * problem.signs).sum(axis=0), 0.0, atol=1e-10)
-        certificate = certify(alpha, features.pull_back(alpha * problem.signs), 0.1, certificate)
+        alpha = rng.uniform(0, 1, problem.signs.shape) ** 2
+        sums = signed_sums(problem.signs, alpha)
+        balanced = signed_multipliers(problem.signs, alpha, balance_factors(sums))
+        np.testing.assert_allclose(balanced.sum(axis=0), 0.0, atol=1e-10)
+        np.testing.assert_allclose(np.abs(balanced).sum(axis=0), 2.0 * sums.min(axis=0))
+        certificate = certify(np.abs(balanced).sum(), features.pull_back(balanced), 0.1, certificate)
         for scale in (0.01, 0.3, 3.0):
             coef = scale * rng.standard_normal(state.heads.coef.shape)
             weights = scale * rng.standard_normal(state.weights.shape)

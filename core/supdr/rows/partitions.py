@@ -89,7 +89,7 @@ class Partitions:
         return Partitions(self.parts, self.homes, (*self.entry, number))
 
 
-def listed(values: Iterable[Any]) -> Partitions:
+def from_list(values: Iterable[Any]) -> Partitions:
     """Return `Partitions` of small values in this process."""
     parts = [Given(value) for value in values]
     return Partitions(parts, [""] * len(parts))
@@ -116,7 +116,7 @@ def at_home(blocks: list[Delayed]) -> Partitions:
     return Partitions(parts, homes)
 
 
-def planned(function: Callable[..., Any], *arguments: Any) -> Partitions:
+def delay(function: Callable[..., Any], *arguments: Any) -> Partitions:
     """Return the values of a pure function for every partition, computed at each use.
 
     `*arguments`: `Partitions` are passed partition by partition, all others unchanged.
@@ -125,16 +125,16 @@ def planned(function: Callable[..., Any], *arguments: Any) -> Partitions:
     return Partitions(_calls(function, arguments, homes), homes)
 
 
-def spread(function: Callable[..., Any], *arguments: Any) -> Partitions:
+def persist(function: Callable[..., Any], *arguments: Any) -> Partitions:
     """Return the values of a pure function for every partition, computed now and kept on the workers.
 
-    `*arguments`: as for `planned`.
+    `*arguments`: as for `delay`.
     """
     homes = _homes(arguments)
     return Partitions(kept_and_computed(_calls(function, arguments, homes))[0], homes)
 
 
-def spread_meanwhile(function: Callable[..., Any], rows: Partitions, *arguments: Any, n_rows: int) -> Partitions:
+def persist_in_background(function: Callable[..., Any], rows: Partitions, *arguments: Any, n_rows: int) -> Partitions:
     """Return the values of a pure function for every partition, computed while workers wait for messages.
 
     A cluster computes them in pieces and at a low priority.
@@ -147,7 +147,7 @@ def spread_meanwhile(function: Callable[..., Any], rows: Partitions, *arguments:
 
     n_pieces = min(PIECES, n_rows // LEAST_ROWS) // len(rows)
     if n_pieces < 2 or not on_cluster():
-        return spread(function, rows, *arguments)
+        return persist(function, rows, *arguments)
     with annotate(priority=-1):
         pieces = [
             _calls(Piece(function, number, n_pieces), (rows, *arguments), rows.homes) for number in range(n_pieces)
@@ -156,10 +156,10 @@ def spread_meanwhile(function: Callable[..., Any], rows: Partitions, *arguments:
         return Partitions(kept_and_computed(whole)[0], rows.homes)
 
 
-def gathered(function: Callable[..., Any], *arguments: Any) -> list[Any]:
+def gather(function: Callable[..., Any], *arguments: Any) -> list[Any]:
     """Return the list of the values of a pure function for the partitions; they are small.
 
-    `*arguments`: as for `planned`.
+    `*arguments`: as for `delay`.
     """
     parts = _calls(function, arguments, _homes(arguments))
     return computed(parts, parts)
@@ -168,13 +168,13 @@ def gathered(function: Callable[..., Any], *arguments: Any) -> list[Any]:
 def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] = sum) -> Any:
     """Return the sum of the values of a pure function for the partitions, added in a tree, in a fixed order.
 
-    `*arguments`: as for `planned`; `add`: maps a list of at most `FAN_IN` values to their sum.
+    `*arguments`: as for `delay`; `add`: maps a list of at most `FAN_IN` values to their sum.
     """
     parts = _calls(function, arguments, _homes(arguments))
     return add(computed(_few(parts, add), parts))
 
 
-def spread_and_total(
+def persist_and_total(
     function: Callable[..., Any],
     *arguments: Any,
     add: Callable[[list[Any]], Any] = sum,
@@ -182,7 +182,7 @@ def spread_and_total(
 ) -> Any:
     """Return the first entries of a function's pairs, kept on the workers, and the sum of the second entries.
 
-    `function`: pure; returns a pair. `*arguments`: as for `planned`. `add`: as for `total`. `so_far`: called on a
+    `function`: pure; returns a pair. `*arguments`: as for `delay`. `add`: as for `total`. `so_far`: called on a
     cluster from time to time with the second entries of the finished partitions, by partition number.
     """
     homes = _homes(arguments)

@@ -16,7 +16,14 @@ from dataclasses import fields
 from typing import cast
 
 from supdr.engine.interruption import checkpoint
-from supdr.methods.mac.certificate import NOTHING, BoundSearch, balanced, certify
+from supdr.methods.mac.certificate import (
+    NOTHING,
+    BoundSearch,
+    balance_factors,
+    certify,
+    signed_multipliers,
+    signed_sums,
+)
 from supdr.methods.mac.joint import FixedPoint, JointLBFGS
 from supdr.methods.mac.problem import MACProblem
 from supdr.methods.mac.state import MACState
@@ -56,12 +63,16 @@ class Bounded(MACProblem):
             return self._bound_and_gap(state, search) if self._close(state, search) else None
 
     def closed_bound(self, state: MACState) -> float:
-        """Return the bound after a search until it is closed (`CLOSED`) or the work is done."""
+        """Return the bound after a search until it is closed (`CLOSED`) or the work is done.
+
+        Without a companion, as on partitions, it is what the multipliers of earlier looks at diagnostics prove.
+        """
         search = self._search_of(state)
         with search.lock:
-            self._certify(state, search)
-            while self._close(state, search):
-                checkpoint()
+            if self._has_companion(state):
+                self._certify(state, search)
+                while self._close(state, search):
+                    checkpoint()
         return search.best.bound
 
     def _close(self, state: MACState, search: BoundSearch) -> bool:
@@ -86,10 +97,11 @@ class Bounded(MACProblem):
 
     def _certify(self, state: MACState, search: BoundSearch) -> None:
         """Let the multipliers of a state prove what they can."""
-        alpha = balanced(state.heads.alpha, self.signs)
-        pulled = self.features(state.mapping).pull_back(alpha * self.signs)
-        best = search.best if search.best is not NOTHING else None
-        search.best = certify(alpha, pulled, state.reg_w, best)
+        sums = self.all_rows.total(signed_sums, self.signs, state.heads.alpha)
+        balanced = self.all_rows.delay(signed_multipliers, self.signs, state.heads.alpha, balance_factors(sums))
+        pulled = self.features_of(state).pull_back(balanced)
+        earlier = search.best if search.best is not NOTHING else None
+        search.best = certify(2.0 * float(sums.min(axis=0).sum()), pulled, state.reg_w, earlier)
 
     def _advance(self, state: MACState, search: BoundSearch) -> bool:
         """Move the companion by a step; False if the data are too large for one or it has arrived."""

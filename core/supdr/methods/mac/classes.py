@@ -112,7 +112,7 @@ def class_signs(codes: NDArray, n_classes: int, scheme: str) -> Array:
     if scheme == "ova":
         return np.where(one, 1.0, -1.0)
     first, second = np.triu_indices(n_classes, 1)
-    return one[:, first].astype(float) - one[:, second]
+    return np.ascontiguousarray(one[:, first].astype(float) - one[:, second])
 
 
 def class_scores(scores: Array, n_classes: int, scheme: str) -> Array:

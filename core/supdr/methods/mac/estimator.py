@@ -290,22 +290,18 @@ class MAC(FittedMAC):
             "codes": targets.codes[rows],
             "n_classes": n_classes,
             "n_components": self._latent_dimension(n_classes),
+            "all_rows": self.partitions_,
         }
         if self.n_layers == 2:
             if (targets.weights != 1.0).any():
                 raise ValueError("sample_weight and class_weight must be None with n_layers=2, which cannot weigh rows")
             n_centers = len(labelled) if self.centers == "all" else self.n_centers
             shared |= {"n_centers": n_centers, "head": self.head, "scaling": self._preprocessing.kind}
-            if self._partitioned:
-                return PartitionedTwoLayers(**shared, all_rows=self.partitions_)
-            return TwoLayerProblem(**shared)
+            return (PartitionedTwoLayers if self._partitioned else TwoLayerProblem)(**shared)
         mapping = as_mapping(self.mapping, X.shape[1])
-        solver, spread = self.solvers[self.solver] if isinstance(mapping, str) else RegressorPenalty, {}
-        if self._partitioned:
-            solver, spread = PartitionedPenalty, {"all_rows": self.partitions_}
-        return solver(
+        solver = self.solvers[self.solver] if isinstance(mapping, str) else RegressorPenalty
+        return (PartitionedPenalty if self._partitioned else solver)(
             **shared,
-            **spread,
             pool=X,
             mapping=mapping,
             n_centers=None if self.n_centers is None else int(self.n_centers),
@@ -320,7 +316,7 @@ class MAC(FittedMAC):
             scheme=self.scheme,
             init=self.init if isinstance(self.init, str) else np.asarray(self.init, dtype=float),
             init_noise=float(self.init_noise),
-            n_jobs=self.n_jobs,
+            n_jobs=None if self._partitioned else self.n_jobs,  # a worker has its own number of threads
             row_weights=targets.weights[rows],
             scaling=self._preprocessing.kind,
         )

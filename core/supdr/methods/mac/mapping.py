@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +89,20 @@ class Features:
             block = self.mapping.features(self.X[start : start + step])
             gram += block.T @ block
         return gram
+
+    def use_gram(self, gram: Array | None) -> None:
+        """Take Phi'Phi (M, M) instead of computing it, unless it is None."""
+        if self._gram is None:
+            self._gram = gram
+
+    def gram_to_keep(self) -> Array | None:
+        """Return Phi'Phi where a state keeps it: rows in memory compute it again."""
+        return None
+
+    @property
+    def part(self) -> Any:
+        """Features of a part of the rows: in memory there is one."""
+        return self
 
     def smallest_ridge(self) -> float:
         """Return the ridge below which `solve` is not accurate."""

@@ -28,7 +28,7 @@ from scipy.special import log_softmax, softmax
 
 from supdr.engine.iterate import Problem
 from supdr.methods.mac.classes import class_codes, simplex_codes, simplex_shape
-from supdr.rows.in_memory import InMemoryRows
+from supdr.methods.mac.labelled_rows import LabelledInMemory
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.leave_one_out import (
@@ -163,6 +163,7 @@ class TwoLayerProblem(Problem):
     n_centers: centres of the first layer; None: all rows up to `EXACT_ROWS`.
     head: one of "ridge", "mix".
     scaling: what was applied to the columns.
+    all_rows: all labelled rows, in partitions, where X and codes are those of the sample; None: X in memory.
     """
 
     X: Array
@@ -172,6 +173,11 @@ class TwoLayerProblem(Problem):
     n_centers: int | None
     head: str
     scaling: str
+    all_rows: Any = None
+
+    def __post_init__(self) -> None:
+        if self.all_rows is None:
+            object.__setattr__(self, "all_rows", LabelledInMemory(self.X, self.codes))
 
     def start(self, seed: int) -> TwoLayerState:
         """Return both layers at the first width."""
@@ -223,10 +229,10 @@ class TwoLayerProblem(Problem):
 
         Raises ValueError if the numbers of columns or latent coordinates differ.
         """
-        found = state.first.mapping.centers.shape[1], state.second.plane.shape[1]
-        if found != (self.X.shape[1], self.n_components):
+        n_columns = state.first.mapping.centers.shape[1]
+        if (n_columns, state.n_components) != (self.X.shape[1], self.n_components):
             raise ValueError(
-                f"the snapshot to start from maps {found[0]} columns to n_components={found[1]}; "
+                f"the snapshot to start from maps {n_columns} columns to n_components={state.n_components}; "
                 f"these data and parameters need {self.X.shape[1]} and {self.n_components}"
             )
         if np.array_equal(state.codes, self.codes) and state.first.coef.shape[1] == self.n_classes - 1:
@@ -240,18 +246,8 @@ class TwoLayerProblem(Problem):
     # --- the layers ---------------------------------------------------------------------------------------------------
 
     @property
-    def all_rows(self) -> Any:
-        """The labelled rows, see `supdr.rows.in_memory`."""
-        return InMemoryRows(len(self.X))
-
-    @property
-    def row_codes(self) -> Any:
-        """Their classes."""
-        return self.codes
-
-    @property
     def n_rows(self) -> int:
-        """Their number."""
+        """Number of labelled rows."""
         return self.all_rows.n_rows
 
     def _tried(self, number: int, seed: int) -> tuple[FirstLayer, bool]:
@@ -305,7 +301,7 @@ class TwoLayerProblem(Problem):
             losses = self._log_losses(first.left_out)
             return self._mixture(first, corners, float(SHARPNESS[int(np.argmin(losses))]))
         rng = np.random.default_rng([seed, 3])
-        seen = self._seen(first.left_out)
+        seen = self.all_rows.taken(first.left_out, self.all_rows.sampled)
         unit = median_distance(seen, rng)
         centers = seen[np.sort(rng.choice(len(seen), min(SECOND_CENTERS, len(seen)), replace=False))]
         best: tuple = (np.inf,)
@@ -319,17 +315,15 @@ class TwoLayerProblem(Problem):
     # --- what looks at every row --------------------------------------------------------------------------------------
 
     def _among_all(self, first: FirstLayer, rows: NDArray) -> FirstLayer:
-        """Return a first layer fitted to `rows` with codes of all rows."""
+        """Return a first layer fitted to `rows` of the sample with codes of all rows."""
+        if len(rows) == self.n_rows:
+            fitted, left_out = self.all_rows.split(first.hidden), self.all_rows.split(first.left_out)
+            return first._replace(hidden=fitted, left_out=left_out)
+        hidden = self.all_rows.each(image, first.mapping, self.all_rows.X, first.coef)
+        left_out = self.all_rows.replaced(hidden, self.all_rows.sampled[rows], first.left_out)
         if len(rows) == len(self.X):
-            return first
-        hidden = first.mapping.apply(self.X, first.coef)
-        left_out = hidden.copy()
-        left_out[rows] = first.left_out
+            hidden = self.all_rows.replaced(hidden, self.all_rows.sampled, first.hidden)
         return first._replace(hidden=hidden, left_out=left_out)
-
-    def _seen(self, hidden: Array) -> Array:
-        """Return the codes among which the centres of the second layer are chosen."""
-        return hidden
 
     def _second_fits(
         self, hidden: Array, mapping: Mapping, corners: Array
@@ -349,18 +343,18 @@ class TwoLayerProblem(Problem):
 
     def _log_losses(self, hidden: Array) -> Array:
         """Return the mean log loss of "mix" at every sharpness."""
-        return self.all_rows.total(log_losses, hidden, self.row_codes) / self.n_rows
+        return self.all_rows.total(log_losses, hidden, self.all_rows.codes) / self.n_rows
 
     def _mixture(self, first: FirstLayer, corners: Array, sharpness: float) -> SecondLayer:
         left, plane = (self.all_rows.each(mixture, each, sharpness, corners) for each in (first.left_out, first.hidden))
-        wrong, _ = self.all_rows.total(judged_sums, left, self.row_codes, corners)
+        wrong, _ = self.all_rows.total(judged_sums, left, self.all_rows.codes, corners)
         return SecondLayer(None, corners, sharpness, plane, left, wrong / self.n_rows)
 
     def _shape(self, latent: Array) -> dict[str, float]:
         """Return how the classes lie to each other."""
-        sums = self.all_rows.total(class_sums, latent, self.row_codes, self.n_classes)
+        sums = self.all_rows.total(class_sums, latent, self.all_rows.codes, self.n_classes)
         means = sums[:, 1:] / np.maximum(sums[:, :1], 1.0)
-        squares = self.all_rows.total(squared_distances, latent, self.row_codes, means)
+        squares = self.all_rows.total(squared_distances, latent, self.all_rows.codes, means)
         return simplex_shape(means, float(np.sqrt(squares / self.n_rows)))
 
 

@@ -25,7 +25,7 @@ from supdr.methods.sdr_glm.solvers import Fast
 from supdr.methods.sdr_glm.targets import TargetSide
 from supdr.rows.in_partitions import PartitionSupport, decode_classes
 from supdr.rows.partitioned import PartitionedRows
-from supdr.rows.partitions import Partitions, planned, spread
+from supdr.rows.partitions import Partitions, delay, persist
 from supdr.solvers.low_rank import SMALL_SIDE, leading_rows
 
 
@@ -89,8 +89,8 @@ class DistributedFast(Fast):
     def feature_part(self) -> Any:
         """The features that it works on."""
         if self.features.__class__ is WeightedFeatures:
-            return planned(_weighted_features, self.rows.X, self.codes, self.c, self.bound, self.size)
-        return planned(SharedFeatures, self.rows.X, self.c)
+            return delay(_weighted_features, self.rows.X, self.codes, self.c, self.bound, self.size)
+        return delay(SharedFeatures, self.rows.X, self.c)
 
     @property
     def target_part(self) -> Any:
@@ -117,7 +117,7 @@ class DistributedFast(Fast):
 
     def without_targets(self) -> Self:
         """Return the same problem for features alone: unsupervised reduction."""
-        rows = replace(self.rows, sides=spread(_without_targets, self.rows.sides, self.bound))
+        rows = replace(self.rows, sides=persist(_without_targets, self.rows.sides, self.bound))
         nothing = TargetSide(np.zeros((len(self.X), 0)), np.zeros(0, dtype=np.int64), 1.0, self.bound)
         return replace(self, targets=nothing, rows=rows)
 

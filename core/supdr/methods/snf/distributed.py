@@ -23,7 +23,7 @@ from supdr.methods.snf.parameters import component_count
 from supdr.methods.snf.problem import LBFGS, NO_FIT, RANDOM_SPREAD, SNFProblem, SNFState
 from supdr.rows.in_partitions import PartitionSupport
 from supdr.rows.partitioned import PartitionedRows, Taken
-from supdr.rows.partitions import Partitions, gathered, planned, spread, total
+from supdr.rows.partitions import Partitions, delay, gather, persist, total
 from supdr.rows.summed_columns import SummedColumns
 from supdr.solvers.distributed_lbfgs import SummedSearch, summed_start, summed_step
 from supdr.solvers.distributed_ridge import Moments, joined, moments, pull
@@ -74,11 +74,11 @@ def held_rows(run: Any, rows: Any) -> SNFRows:
             f"n_components and degree must make at most {MOST_MONOMIALS} monomials where rows come in partitions; "
             f"n_components={n_components} and degree={exponent} make {n_monomials(n_components, exponent)}"
         )
-    counts = gathered(_count, rows.targets)
+    counts = gather(_count, rows.targets)
     known = rows.targets.some([number for number, count in enumerate(counts) if count])
-    columns = SummedColumns(planned(_known, known), (sum(counts), targets.values.shape[1]))
+    columns = SummedColumns(delay(_known, known), (sum(counts), targets.values.shape[1]))
     target_map = fit_preprocessing(columns, run._target_scaling(targets))
-    labels = spread(_labels, rows.targets, target_map)
+    labels = persist(_labels, rows.targets, target_map)
     return SNFRows(rows.X, rows.sizes, rows.sampled, rows.fingerprint, labels, target_map)
 
 
