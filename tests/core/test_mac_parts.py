@@ -16,7 +16,7 @@ from supdr.methods.mac.classes import (
     simplex_codes,
     simplex_numbers,
 )
-from supdr.methods.mac.mapping import Features, choose_centers
+from supdr.methods.mac.mapping import InMemoryFeatures, choose_centers
 from supdr.methods.mac.target_step import cases, move_points
 from supdr.solvers.gaussians import Mapping
 from tests.core.inside import problem_of
@@ -130,7 +130,7 @@ def test_ridge_regression_solves_its_normal_equations(n_centers):
     rng = np.random.default_rng(0)
     X, values = rng.standard_normal((80, 2)), rng.standard_normal((80, 3))
     mapping = Mapping("rbf", choose_centers(X, n_centers, "random", rng), 0.5)
-    features = Features(X, mapping)
+    features = InMemoryFeatures(X, mapping)
     assert features.symmetric == (n_centers == 80)
     Phi = np.exp(-0.5 * ((X[:, None] - mapping.centers) ** 2).sum(axis=2))
     np.testing.assert_allclose(features.matrix, Phi, atol=1e-12)
@@ -143,7 +143,7 @@ def test_ridge_regression_solves_its_normal_equations(n_centers):
 def test_cholesky_and_eigenvectors_agree(monkeypatch):
     rng = np.random.default_rng(0)
     X, values = rng.standard_normal((90, 3)), rng.standard_normal((90, 2))
-    features = Features(X, Mapping("rbf", X[:40], 0.5))
+    features = InMemoryFeatures(X, Mapping("rbf", X[:40], 0.5))
     pulled = features.pull_back(values)
     by_eigenvectors = features.solve(values, pulled, 0.1)
     monkeypatch.setattr("supdr.methods.mac.mapping.EIGEN_SIZE", 10)

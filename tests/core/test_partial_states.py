@@ -6,7 +6,7 @@ import pytest
 
 from supdr import MAC
 from supdr.engine.context import run_context, show_partial_state
-from supdr.methods.mac.mapping import Features
+from supdr.methods.mac.mapping import InMemoryFeatures
 from supdr.methods.mac.problem import least_ridge
 from supdr.methods.mac.solvers import PartialMap
 from supdr.rows.partitions import gather
@@ -86,7 +86,7 @@ def test_partitions_that_are_done_count_with_their_new_targets_and_the_others_wi
         # All are done: what follows is the complete map.
         arriving({number: (pull, None) for number, pull in pulls[1].items()})
     mixed = np.concatenate([targets[number in (0, 3)][number] for number in range(len(blocks))])
-    features = Features(np.concatenate(blocks), mapping)
+    features = InMemoryFeatures(np.concatenate(blocks), mapping)
     expected = features.solve(mixed, features.pull_back(mixed), least_ridge(state.reg_w, state.mu, features))
     assert len(seen) == 1
     np.testing.assert_allclose(seen[0].weights, expected, rtol=1e-6, atol=1e-9)

@@ -46,7 +46,7 @@ SQUARE_WEIGHT = 0.3
 # A row counts as right when the product with its own corner exceeds all others by this much.
 CLEAR = 1e-3
 
-# Labelled rows a class, on average, below which a left-out error says nothing.
+# Labelled rows a class, on average, below which a left-out error is too uncertain.
 FEWEST = 3
 
 SMALLEST_EIGENVALUE = 1e-12
@@ -156,7 +156,7 @@ def mapped_spectrum(X: Array, mapping: Mapping, *, exact: bool) -> Spectrum:
 def leave_one_out(basis: Array, pulled: Array, e: Array, ridges: Array, codes: Array) -> tuple[Array, Array]:
     """Return fits and left-out fits (R, n, q) of rows at R ridges.
 
-    `basis` (n, r): any rows of B: blocks may be asked for one by one; `pulled` (r, q): B'T over all rows; `e` (r,):
+    `basis` (n, r): any rows of B, a block at a time for example; `pulled` (r, q): B'T over all rows; `e` (r,):
     diagonal of B'B; `ridges` (R,): > 0; `codes` (n, q): T of these rows.
     """
     inverse = 1.0 / (e[:, None] + ridges)  # (r, R)
@@ -191,7 +191,7 @@ def scored(left_out: Array, classes: NDArray, corners: Array) -> tuple[float, fl
 
 
 def enough_labels(classes: NDArray) -> bool:
-    """Whether a left-out error says anything: `FEWEST` rows a class, on average."""
+    """Whether labels suffice for a left-out error: `FEWEST` rows a class, on average."""
     return len(classes) >= FEWEST * len(np.unique(classes))
 
 
@@ -262,8 +262,8 @@ def _best_width(
     key = fingerprint(exponents) if kept else None
     for width in widths:
         gamma = 0.5 / (width * unit) ** 2
-        found = _best_ridge(*_basis_of_width(exponents, gamma, symmetric, key), classes, corners, ridges)
-        choices.append(found._replace(width=width, gamma=gamma))
+        choice = _best_ridge(*_basis_of_width(exponents, gamma, symmetric, key), classes, corners, ridges)
+        choices.append(choice._replace(width=width, gamma=gamma))
     return min(choices)
 
 
@@ -274,7 +274,7 @@ def best_scaling(
 
     `X` (N, D): all rows, on which a scaling is fitted; not preprocessed, no missing cell. `rows`: which of them have a
     label. `classes` (n,): of these. `corners` (K, q). `scalings`: those that are tried; the first of equals wins.
-    Returns one of them, the first where labels are too few to say.
+    Returns one of them, the first where labels are too few for the score.
     """
     if not enough_labels(classes):
         return scalings[0]
@@ -296,8 +296,8 @@ def best_scaling(
         checkpoint()
         squares = squares_among(fitted.transform(chosen))  # once: wide rows cost more than all that follows
         unit = median_of_squares(squares)
-        found = _best_width(-squares, classes[some], corners, unit, SCALING_WIDTHS, RIDGES, symmetric=True)
-        scores.append(found.score)
+        choice = _best_width(-squares, classes[some], corners, unit, SCALING_WIDTHS, RIDGES, symmetric=True)
+        scores.append(choice.score)
     return list(distinct)[int(np.argmin(scores))]
 
 

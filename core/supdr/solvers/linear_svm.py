@@ -37,7 +37,7 @@ COLD_FALL, WARM_FALL = 0.15, 0.3
 # After so many rounds a warm start is given up for a cold one: it can be far from everything when C is huge.
 MAX_ROUNDS, WARM_ROUNDS = 40, 15
 
-# Numbers read between two looks at the stop flag: a few milliseconds.
+# Numbers read between two checks of the stop flag: a few milliseconds.
 SLICE = 2e6
 
 # Rows further from their margin than this many times the last movement (plus tau) are held.
@@ -246,7 +246,7 @@ class _Proximal:
                 converged = self._solution(theta, t, beta, iterations, tol).converged
             if converged or iterations >= max_iter:
                 break
-            if steps:  # a round that was near enough at once says nothing of how far the rows will move
+            if steps:  # a round without steps gives no estimate of how far the rows will move
                 band = MARGIN_OF_BAND * float(np.abs(t - before).max())
             tau, accuracy = max(fall * tau, SMALLEST_TAU), max(fall * accuracy, BEST_ACCURACY)
         solution = self._solution(theta, t, centre, iterations, tol)

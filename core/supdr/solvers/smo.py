@@ -174,10 +174,10 @@ def minimising_bias(decision: Array, y: Array, C: Array | float, linear: Array |
     r = y * linear - decision
     order = np.argsort(r)
     cumulated = np.cumsum(np.broadcast_to(C, r.shape)[order])
-    wanted = np.sum(np.broadcast_to(C, r.shape)[y > 0])
+    positive_weight = np.sum(np.broadcast_to(C, r.shape)[y > 0])
     rounding = 1e-12 * cumulated[-1]
-    k = min(int(np.searchsorted(cumulated, wanted - rounding)), len(r) - 1)
-    if cumulated[k] <= wanted + rounding and k + 1 < len(r):
+    k = min(int(np.searchsorted(cumulated, positive_weight - rounding)), len(r) - 1)
+    if cumulated[k] <= positive_weight + rounding and k + 1 < len(r):
         return float(0.5 * (r[order[k]] + r[order[k + 1]]))
     return float(r[order[k]])
 

@@ -5,7 +5,7 @@ so that the bound is often less than a tenth of it.  A companion does go to the 
 needs: support vector machines on the features for two classes, else quasi-Newton steps.  It depends on the features,
 the labels, C and reg_w, not on an iterate; only its multipliers are used.
 
-Nothing of this happens in a pass.  Each look at the diagnostics of a snapshot moves the companion by one step.  When
+Nothing of this happens in a pass.  Each computation of a snapshot's diagnostics moves the companion by one step.  When
 the passes are over, or a page keeps showing a snapshot, the search goes on until the bound is closed.
 """
 
@@ -25,6 +25,7 @@ from supdr.methods.mac.certificate import (
     signed_sums,
 )
 from supdr.methods.mac.joint import FixedPoint, JointLBFGS
+from supdr.methods.mac.mapping import InMemoryFeatures
 from supdr.methods.mac.problem import MACProblem
 from supdr.methods.mac.state import MACState
 
@@ -65,7 +66,7 @@ class Bounded(MACProblem):
     def closed_bound(self, state: MACState) -> float:
         """Return the bound after a search until it is closed (`CLOSED`) or the work is done.
 
-        Without a companion, as on partitions, it is what the multipliers of earlier looks at diagnostics prove.
+        Without a companion, as on partitions, it is what multipliers of snapshots with computed diagnostics prove.
         """
         search = self._search_of(state)
         with search.lock:
@@ -125,7 +126,7 @@ class Bounded(MACProblem):
         """Return the problem that the companion of a run with this mapping solves."""
         mapping, companion = self.workspace.get("companion", (None, None))
         if mapping is not state.mapping:
-            features = self.features(state.mapping).compressed(COMPANION_FEATURES)
+            features = cast(InMemoryFeatures, self.features(state.mapping)).compressed(COMPANION_FEATURES)
             few = self.n_classes == 2 and features.n_features <= COMPANION_FEATURES
             kind: type[MACProblem] = FixedPoint if few else JointLBFGS
             settings = {each.name: getattr(self, each.name) for each in fields(self) if each.init}

@@ -1,4 +1,4 @@
-"""What is known about MAC's optimum without reaching it: a lower bound.
+"""A lower bound on MAC's optimum, without reaching it.
 
 With V = W'U' the least of  reg_w |W|^2 + 1/2 |U|^2  over the factors of V is sqrt(2 reg_w) |V|_* (nuclear norm), so
 

@@ -1,4 +1,4 @@
-"""MAC's classes: their codes in the latent space, what classifiers tell apart, how near they are to a simplex."""
+"""MAC's classes: their codes in the latent space, the classifiers' signs, how near class means are to a simplex."""
 
 from __future__ import annotations
 

@@ -12,10 +12,9 @@ the other the errors of the left-out codes at every ridge.  Then the codes of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,25 +22,15 @@ from numpy.typing import NDArray
 from supdr.engine.context import partial_states_observed
 from supdr.engine.iterate import Snapshot
 from supdr.engine.targets import Targets
-from supdr.methods.mac.classes import simplex_codes
 from supdr.methods.mac.labelled_rows import judged_numbers
-from supdr.methods.mac.mapping import Features
+from supdr.methods.mac.mapping import FeatureRows, Features
 from supdr.methods.mac.solvers import Penalty
 from supdr.methods.mac.state import Array, MACState
-from supdr.methods.mac.two_layer import SECOND_RIDGES, FirstLayer, TwoLayerProblem, TwoLayerState
+from supdr.methods.mac.two_layer import TwoLayerState
 from supdr.rows.in_partitions import PartitionSupport
 from supdr.rows.partitioned import PartitionedRows, fits_in_memory, taken
 from supdr.rows.partitions import Partitions, delay, from_list, gather, persist, persist_in_background
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.leave_one_out import (
-    RIDGES,
-    SQUARE_WEIGHT,
-    Spectrum,
-    feature_blocks,
-    judged_sums,
-    leave_one_out,
-    nystroem_spectrum,
-)
 from supdr.solvers.linear_svm import Heads
 from supdr.solvers.margin_visits import moments_of
 from supdr.solvers.margin_working_set import solve_distributed_svms
@@ -173,84 +162,34 @@ SUPPORT = PartitionSupport(
 # --- features ---------------------------------------------------------------------------------------------------------
 
 
-class PartFeatures(NamedTuple):
-    """Features of the rows of a partition: a matrix (n, M), or formed of rows X (n, D) block by block."""
-
-    matrix: Array | None
-    X: Any = None
-    mapping: Any = None
-
-    @property
-    def n_features(self) -> int:
-        """M."""
-        return self.mapping.n_features if self.matrix is None else self.matrix.shape[1]
-
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Yield slices of rows with their features."""
-        if self.matrix is not None:
-            return iter([(slice(None), self.matrix)])
-        return feature_blocks(self.X, self.mapping)
-
-    def image(self, weights: Array) -> Array:
-        """Return F (n, L) for W' (M, L)."""
-        return self.mapping.apply(self.X, weights)
-
-    def pull_back(self, values: Array) -> Array:
-        """Return Phi' values (M, q)."""
-        pulled = np.zeros((self.n_features, values.shape[1]))
-        return sum((block.T @ values[part] for part, block in self.blocks()), pulled)
-
-    def gram(self) -> Array:
-        """Return Phi'Phi (M, M)."""
-        return sum((block.T @ block for _, block in self.blocks()), np.zeros((self.n_features,) * 2))
-
-
 class DistributedFeatures(Features):
-    """Features of rows in partitions: only their products are here; `X` are the rows that are left out in turn.
-
-    `rows`: all labelled rows.
-    """
-
-    def __init__(self, rows: LabelledRows, mapping: Mapping) -> None:
-        super().__init__(rows.judged_X, mapping)
-        self.matrix, self.symmetric = None, False
-        self._labelled = rows
+    """Features of `LabelledRows`: only their products are in this process."""
 
     @cached_property
     def _matrix(self) -> Partitions | None:
         """Phi, where workers have room for it; leverages alone do not need it."""
-        rows, mapping = self._labelled, self.mapping
-        return persist(_features, mapping, rows.X) if fits_in_memory(rows.n_rows, mapping.n_features) else None
+        fits = fits_in_memory(self.rows.n_rows, self.mapping.n_features)
+        return persist(_features, self.mapping, self.rows.X) if fits else None
 
     @cached_property
     def part(self) -> Partitions:
-        """The `PartFeatures`."""
+        """The `FeatureRows`."""
         if self._matrix is not None:
-            return delay(PartFeatures, self._matrix)
-        return delay(PartFeatures, None, self._labelled.X, self.mapping)
+            return delay(FeatureRows, self._matrix)
+        return delay(FeatureRows, None, self.rows.X, self.mapping)
 
     def image(self, weights: Array) -> Any:
         """Return F in partitions."""
         if self._matrix is not None:
-            return persist_in_background(np.matmul, self._matrix, weights, n_rows=self._labelled.n_rows)
-        return self._labelled.each(PartFeatures.image, self.part, weights)  # pieces would each be sent the mapping
-
-    def pull_back(self, values: Any) -> Array:
-        """Return the sum of Phi' values (M, q)."""
-        return self._labelled.total(PartFeatures.pull_back, self.part, values)
-
-    def gram(self) -> Array:
-        """Return the sum of Phi'Phi (M, M)."""
-        if self._gram is None:
-            self._gram = self._labelled.total(PartFeatures.gram, self.part)
-        return self._gram
+            return persist_in_background(np.matmul, self._matrix, weights, n_rows=self.rows.n_rows)
+        return super().image(weights)  # pieces would each be sent the mapping
 
     def gram_to_keep(self) -> Array:
         """Return Phi'Phi, so that a run that resumes does not sum it again."""
         return self.gram()
 
-    def _rows(self, rows: NDArray[np.intp]) -> Array:
-        return self.mapping.features(self.X)
+    def _of_rows(self, rows: NDArray[np.intp]) -> Array:
+        return self.mapping.features(self.rows.judged_X)
 
 
 # --- passes -----------------------------------------------------------------------------------------------------------
@@ -259,61 +198,11 @@ class DistributedFeatures(Features):
 class PartitionedPenalty(Penalty):
     """solver="mac" on rows in partitions: states name this class."""
 
-    precision = np.float32  # of multipliers of the Z step, which only say where the next search begins
+    precision = np.float32  # of multipliers of the Z step, which are only the start of the next search
 
     def latent_diagnostics(self, state: MACState) -> dict[str, float]:
         """Return nothing: the latent rows are on the workers."""
         return {}
-
-
-# --- two layers -------------------------------------------------------------------------------------------------------
-
-
-class PartitionedTwoLayers(TwoLayerProblem):
-    """n_layers=2 on rows in partitions: ridge regressions on all rows take one visit more, for their sums."""
-
-    def _complete(self, width: float, seed: int) -> FirstLayer:
-        centers = self._centers(seed)
-        if len(centers) == self.n_rows:
-            return super()._complete(width, seed)  # all rows are centres: the sample is all there is
-        mapping = self._around(centers, width, seed)
-        ridges = _Ridges(self.all_rows, mapping, self.all_rows.X, simplex_codes(self.n_classes), RIDGES)
-        best = int(np.argmin([error + SQUARE_WEIGHT * square for error, square in ridges.scores]))
-        hidden, left_out = self.all_rows.entries(self.all_rows.each(_ridge_codes, *ridges.at(best)), 2)
-        return FirstLayer(
-            mapping, ridges.coef(best), hidden, left_out, *ridges.scores[best], width, float(RIDGES[best])
-        )
-
-    def _second_fits(self, hidden: Any, mapping: Mapping, corners: Array) -> Iterator[tuple[float, float, Array, Any]]:
-        """Yield error, mean square, weights and left-out images, not yet computed, at every ridge."""
-        ridges = _Ridges(self.all_rows, mapping, hidden, corners, SECOND_RIDGES)
-        for number, (error, square) in enumerate(ridges.scores):
-            yield error, square, ridges.coef(number), delay(_left_out_codes, *ridges.at(number))
-
-
-class _Ridges:
-    """Ridge regression of class codes on Gaussian features of rows in partitions, at many ridges.
-
-    `rows`: all labelled rows. `X` (n, D): what the features are of. `corners` (K, q): codes of the classes. `ridges`
-    (R,). `scores`: error and mean square of the left-out codes at each ridge.
-    """
-
-    def __init__(self, rows: LabelledRows, mapping: Mapping, X: Partitions, corners: Array, ridges: Array) -> None:
-        sums = rows.total(_moments, mapping, X, rows.codes, corners)
-        M = mapping.n_features
-        self.spectrum = nystroem_spectrum(sums[:, :M], mapping.features(mapping.centers))
-        self.pulled, self.ridges = self.spectrum.back.T @ sums[:, M:], ridges
-        self._rows = mapping, X, rows.codes, corners, self.spectrum, self.pulled
-        wrong, squares = rows.total(_left_out_sums, *self._rows, ridges).T / rows.n_rows
-        self.scores = list(zip(wrong.tolist(), squares.tolist()))
-
-    def coef(self, number: int) -> Array:
-        """Return the weights (M, q) of the features at a ridge."""
-        return self.spectrum.back @ (self.pulled / (self.spectrum.e + self.ridges[number])[:, None])
-
-    def at(self, number: int) -> tuple:
-        """Return the arguments of `_ridge_codes` for a ridge."""
-        return *self._rows, self.ridges[number : number + 1]
 
 
 # --- on a partition ---------------------------------------------------------------------------------------------------
@@ -345,41 +234,3 @@ def _first_of_each(codes: NDArray, n_classes: int) -> tuple[int, NDArray]:
 
 def _features(mapping: Mapping, X: Array) -> Array:
     return mapping.features(X)
-
-
-def _moments(mapping: Mapping, X: Array, codes: NDArray, corners: Array) -> Array:
-    """Return Phi'[Phi, T] (M, M + q)."""
-    M, targets = mapping.n_features, corners[codes]
-    sums = np.zeros((M, M + targets.shape[1]))
-    for part, block in feature_blocks(X, mapping):
-        sums[:, :M] += block.T @ block
-        sums[:, M:] += block.T @ targets[part]
-    return sums
-
-
-def _left_out_sums(
-    mapping: Mapping, X: Array, codes: NDArray, corners: Array, spectrum: Spectrum, pulled: Array, ridges: Array
-) -> Array:
-    """Return the number of wrong left-out codes and the sum of their squares (R, 2)."""
-    sums = np.zeros((len(ridges), 2))
-    for part, block in feature_blocks(X, mapping):
-        targets = corners[codes[part]]
-        _, lefts = leave_one_out(block @ spectrum.back, pulled, spectrum.e, ridges, targets)
-        sums += [judged_sums(left, codes[part], corners) for left in lefts]
-    return sums
-
-
-def _ridge_codes(
-    mapping: Mapping, X: Array, codes: NDArray, corners: Array, spectrum: Spectrum, pulled: Array, ridge: Array
-) -> tuple[Array, Array]:
-    """Return fitted and left-out codes (n, q) at one ridge."""
-    fits, lefts = np.empty((len(X), corners.shape[1])), np.empty((len(X), corners.shape[1]))
-    for part, block in feature_blocks(X, mapping):
-        (fits[part],), (lefts[part],) = leave_one_out(
-            block @ spectrum.back, pulled, spectrum.e, ridge, corners[codes[part]]
-        )
-    return fits, lefts
-
-
-def _left_out_codes(*arguments: Any) -> Array:
-    return _ridge_codes(*arguments)[1]

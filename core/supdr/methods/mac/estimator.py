@@ -31,7 +31,7 @@ from supdr.engine.reuse import reused
 from supdr.engine.targets import Targets
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.classes import simplex_codes
-from supdr.methods.mac.distributed import SUPPORT, PartitionedPenalty, PartitionedTwoLayers
+from supdr.methods.mac.distributed import SUPPORT, PartitionedPenalty
 from supdr.methods.mac.fitted import FittedMAC
 from supdr.methods.mac.parameters import PARAMETERS, check_beside_data
 from supdr.methods.mac.problem import MACProblem
@@ -42,7 +42,7 @@ from supdr.methods.mac.two_layer import TwoLayerProblem, TwoLayerState
 from supdr.rows.in_partitions import PartitionSupport
 from supdr.solvers.leave_one_out import best_scaling
 
-# A classifier whose scores differ by less, where the margin is 1 on either side, says the same of every point.
+# A classifier whose scores differ by less, where the margin is 1 on either side, does not separate the points.
 TRIVIAL = 0.01
 
 
@@ -236,7 +236,7 @@ class MAC(FittedMAC):
     partition_support: ClassVar[PartitionSupport] = SUPPORT
     solvers: ClassVar[dict[str, type[MACProblem]]] = SOLVERS
 
-    _bounded = True  # Whether a run looks for a lower bound; who asks for none may set it to False.
+    _bounded = True  # Whether a run searches for a lower bound, which takes time.
 
     n_components: int | None = None
     _: KW_ONLY
@@ -290,35 +290,24 @@ class MAC(FittedMAC):
             "codes": targets.codes[rows],
             "n_classes": n_classes,
             "n_components": self._latent_dimension(n_classes),
-            "all_rows": self.partitions_,
+            "scaling": self._preprocessing.kind,
         }
         if self.n_layers == 2:
             if (targets.weights != 1.0).any():
                 raise ValueError("sample_weight and class_weight must be None with n_layers=2, which cannot weigh rows")
             n_centers = len(labelled) if self.centers == "all" else self.n_centers
-            shared |= {"n_centers": n_centers, "head": self.head, "scaling": self._preprocessing.kind}
-            return (PartitionedTwoLayers if self._partitioned else TwoLayerProblem)(**shared)
+            shared |= {"n_centers": n_centers}
+            return self._problem_of(TwoLayerProblem, distributed=TwoLayerProblem, **shared)
         mapping = as_mapping(self.mapping, X.shape[1])
         solver = self.solvers[self.solver] if isinstance(mapping, str) else RegressorPenalty
-        return (PartitionedPenalty if self._partitioned else solver)(
+        return self._problem_of(
+            solver,
+            distributed=PartitionedPenalty,
             **shared,
             pool=X,
             mapping=mapping,
-            n_centers=None if self.n_centers is None else int(self.n_centers),
-            centers=self.centers if isinstance(self.centers, str) else np.asarray(self.centers, dtype=float),
-            gamma=self.gamma if isinstance(self.gamma, str) else float(self.gamma),
-            reg_w=self.reg_w if isinstance(self.reg_w, str) else float(self.reg_w),
-            C=float(self.C),
-            mu=float(self.mu),
-            mu_factor=float(self.mu_factor),
-            inner_tol=float(self.inner_tol),
-            max_inner=int(self.max_inner),
-            scheme=self.scheme,
-            init=self.init if isinstance(self.init, str) else np.asarray(self.init, dtype=float),
-            init_noise=float(self.init_noise),
             n_jobs=None if self._partitioned else self.n_jobs,  # a worker has its own number of threads
             row_weights=targets.weights[rows],
-            scaling=self._preprocessing.kind,
         )
 
     def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:

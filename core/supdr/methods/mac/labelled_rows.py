@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.reuse import reused
-from supdr.methods.mac.mapping import Features
+from supdr.methods.mac.mapping import InMemoryFeatures
 from supdr.rows.in_memory import InMemoryRows
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.linear_svm import Heads, solve_heads
@@ -50,10 +50,10 @@ class LabelledInMemory(InMemoryRows):
         labels = self.codes.tobytes() + self.weights.tobytes()
         return zlib.crc32(np.ascontiguousarray(self.X).data), zlib.crc32(labels)
 
-    def features(self, mapping: Mapping) -> Features:
+    def features(self, mapping: Mapping) -> InMemoryFeatures:
         """Return the features of these rows."""
         inputs = (mapping.kind, mapping.centers, mapping.gamma, self.X)
-        return reused("MAC features", lambda: inputs, lambda: Features(self.X, mapping))
+        return reused("MAC features", lambda: inputs, lambda: InMemoryFeatures(self.X, mapping))
 
     def svm_moments(self, targets: Array) -> None:
         """Return None: classifiers in memory need no moments of the targets."""

@@ -49,7 +49,7 @@ SVM_TOL = 1e-9
 DEFAULT_CENTERS = 1000
 
 # Rows times squared centres of the random subset on which width and ridge are chosen where all would be more, with as
-# many rows per centre: with few rows per centre the fit interpolates noise, and its error says little about all rows.
+# many rows per centre: with few rows per centre the fit interpolates noise, and its error is not that of all rows.
 SEARCH_WORK = 1.3e8
 
 # Rows of a sample, where it is not all there are, on which width and ridge are chosen.
@@ -334,7 +334,7 @@ class MACProblem(Problem):
         return class_signs(self.codes[:1], self.n_classes, self.scheme).shape[1]
 
     def rescaled(self, alpha: Array, C: float) -> Array:
-        """Return multipliers (n, P) found under `C` made fit for these costs."""
+        """Return multipliers (n, P) of costs for another C, fit for these costs."""
         return self.all_rows.each(rescaled_multipliers, alpha, self.C / C, self.costs)
 
     def no_multipliers(self) -> Array:

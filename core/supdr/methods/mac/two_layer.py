@@ -4,7 +4,7 @@
 
 Both maps are kernel ridge regressions; the auxiliary coordinates are simplex codes for h, K points on a circle for z.
 What makes it work: the second layer is trained on *leave-one-out* codes of the first.  Fitted codes lie far closer to
-the corners than codes of new points do, and say nothing about the gaps between classes, where doubtful points fall.
+the corners than codes of new points do, and cover no gap between classes, where doubtful points fall.
 
 Layer 1.  With a basis B (n, r) of the kernel's features, B'B = diag(e), the fit at ridge rho is
 h = B diag(1 / (e + rho)) B'T; with q_n = sum_j B_nj^2 / (e_j + rho) the fit without row n is exactly
@@ -18,7 +18,6 @@ classification", 2014.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -29,18 +28,10 @@ from scipy.special import log_softmax, softmax
 from supdr.engine.iterate import Problem
 from supdr.methods.mac.classes import class_codes, simplex_codes, simplex_shape
 from supdr.methods.mac.labelled_rows import LabelledInMemory
+from supdr.methods.mac.ridge_path import RidgePath
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.leave_one_out import (
-    RIDGES,
-    SQUARE_WEIGHT,
-    WIDTHS,
-    feature_blocks,
-    judged,
-    judged_sums,
-    leave_one_out,
-    mapped_spectrum,
-)
+from supdr.solvers.leave_one_out import RIDGES, SQUARE_WEIGHT, WIDTHS, judged_sums
 
 Array = NDArray[np.float64]
 
@@ -255,10 +246,16 @@ class TwoLayerProblem(Problem):
         n = len(self.X)
         few = n == self.n_rows and n <= SEARCH_ROWS and (self.n_centers is None or self.n_centers >= n)
         rows = np.arange(n) if few else self._random_rows(min(n, SEARCH_ROWS), seed)
-        return self._first(rows, rows, WIDTHS[number], seed), few
+        return self._around_all(rows, WIDTHS[number], seed), few
 
     def _complete(self, width: float, seed: int) -> FirstLayer:
-        return self._first(np.arange(len(self.X)), self._centers(seed), width, seed)
+        """Return the first layer of one width on all rows."""
+        centers = self._centers(seed)
+        if len(centers) == self.n_rows:
+            return self._around_all(centers, width, seed)
+        mapping = self._around(centers, width, seed)
+        path = RidgePath(self.all_rows, mapping, self.all_rows.X, simplex_codes(self.n_classes), RIDGES)
+        return _first_layer(path, width)
 
     def _centers(self, seed: int) -> NDArray:
         """Return the numbers of the rows around which the Gaussians of the complete first layer sit."""
@@ -274,26 +271,11 @@ class TwoLayerProblem(Problem):
         unit = median_distance(self.X, np.random.default_rng([seed, 2]))
         return Mapping("rbf", np.ascontiguousarray(self.X[centers]), 0.5 / (width * unit) ** 2)
 
-    def _first(self, rows: NDArray, centers: NDArray, width: float, seed: int) -> FirstLayer:
-        """Fit the first layer to `rows`; other rows are out of the sample anyway."""
-        mapping = self._around(centers, width, seed)
-        corners = simplex_codes(self.n_classes)
-        targets = corners[self.codes]
-        e, back = mapped_spectrum(self.X[rows], mapping, exact=np.array_equal(rows, centers))
-        by_centers = np.zeros((mapping.n_features, targets.shape[1]))
-        for part, block in feature_blocks(self.X[rows], mapping):
-            by_centers += block.T @ targets[rows[part]]
-        pulled = back.T @ by_centers
-        fits = np.empty((len(RIDGES), len(rows), targets.shape[1]))
-        left = np.empty_like(fits)
-        for part, block in feature_blocks(self.X[rows], mapping):
-            fits[:, part], left[:, part] = leave_one_out(block @ back, pulled, e, RIDGES, targets[rows[part]])
-        scores = [judged(each, self.codes[rows], corners) for each in left]
-        best = int(np.argmin([error + SQUARE_WEIGHT * square for error, square in scores]))
-        ridge = float(RIDGES[best])
-        coef = back @ (pulled / (e + ridge)[:, None])
-        first = FirstLayer(mapping, coef, fits[best], left[best], *scores[best], width, ridge)
-        return self._among_all(first, rows)
+    def _around_all(self, rows: NDArray, width: float, seed: int) -> FirstLayer:
+        """Return the first layer fitted to rows of the sample that are all centres, with codes of all rows."""
+        mapping, part = self._around(rows, width, seed), LabelledInMemory(self.X[rows], self.codes[rows])
+        path = RidgePath(part, mapping, part.X, simplex_codes(self.n_classes), RIDGES, exact=True)
+        return self._among_all(_first_layer(path, width), rows)
 
     def _second(self, first: FirstLayer, seed: int) -> SecondLayer:
         corners = class_codes(self.n_classes, self.n_components)
@@ -304,15 +286,17 @@ class TwoLayerProblem(Problem):
         seen = self.all_rows.taken(first.left_out, self.all_rows.sampled)
         unit = median_distance(seen, rng)
         centers = seen[np.sort(rng.choice(len(seen), min(SECOND_CENTERS, len(seen)), replace=False))]
-        best: tuple = (np.inf,)
+        paths = []
         for width in SECOND_WIDTHS:
             mapping = Mapping("rbf", centers, 0.5 / (width * unit) ** 2)
-            for error, square, coef, left in self._second_fits(first.left_out, mapping, corners):
-                if error + SQUARE_WEIGHT * square < best[0]:
-                    best = (error + SQUARE_WEIGHT * square, error, mapping, coef, left)
-        return self._ridged(first, *best[1:])
+            paths.append(RidgePath(self.all_rows, mapping, first.left_out, corners, SECOND_RIDGES))
+        path = min(paths, key=lambda each: each.best()[0])
+        _, number = path.best()
+        coef = path.coef(number)
+        plane = self.all_rows.each(image, path.mapping, first.hidden, coef)
+        return SecondLayer(path.mapping, coef, 0.0, plane, path.left_out_codes(number), path.scores[number][0])
 
-    # --- what looks at every row --------------------------------------------------------------------------------------
+    # --- the work on all rows ----------------------------------------------------------------------------------------
 
     def _among_all(self, first: FirstLayer, rows: NDArray) -> FirstLayer:
         """Return a first layer fitted to `rows` of the sample with codes of all rows."""
@@ -324,22 +308,6 @@ class TwoLayerProblem(Problem):
         if len(rows) == len(self.X):
             hidden = self.all_rows.replaced(hidden, self.all_rows.sampled, first.hidden)
         return first._replace(hidden=hidden, left_out=left_out)
-
-    def _second_fits(
-        self, hidden: Array, mapping: Mapping, corners: Array
-    ) -> Iterator[tuple[float, float, Array, Array]]:
-        """Yield error, mean square, weights and left-out images of the second layer at every ridge."""
-        targets = corners[self.codes]
-        e, back = mapped_spectrum(hidden, mapping, exact=False)
-        basis = mapping.apply(hidden, back)
-        pulled = basis.T @ targets
-        _, lefts = leave_one_out(basis, pulled, e, SECOND_RIDGES, targets)
-        for ridge, left in zip(SECOND_RIDGES, lefts):
-            yield *judged(left, self.codes, corners), back @ (pulled / (e + ridge)[:, None]), left
-
-    def _ridged(self, first: FirstLayer, error: float, mapping: Mapping, coef: Array, left: Array) -> SecondLayer:
-        plane = self.all_rows.each(image, mapping, first.hidden, coef)
-        return SecondLayer(mapping, coef, 0.0, plane, self.all_rows.each(np.asarray, left), error)
 
     def _log_losses(self, hidden: Array) -> Array:
         """Return the mean log loss of "mix" at every sharpness."""
@@ -356,6 +324,14 @@ class TwoLayerProblem(Problem):
         means = sums[:, 1:] / np.maximum(sums[:, :1], 1.0)
         squares = self.all_rows.total(squared_distances, latent, self.all_rows.codes, means)
         return simplex_shape(means, float(np.sqrt(squares / self.n_rows)))
+
+
+def _first_layer(path: RidgePath, width: float) -> FirstLayer:
+    """Return the first layer of one width at its best ridge."""
+    _, number = path.best()
+    hidden, left_out = path.codes(number)
+    ridge = float(path.ridges[number])
+    return FirstLayer(path.mapping, path.coef(number), hidden, left_out, *path.scores[number], width, ridge)
 
 
 def _score(first: FirstLayer) -> float:

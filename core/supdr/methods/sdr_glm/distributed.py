@@ -31,7 +31,7 @@ from supdr.solvers.low_rank import SMALL_SIDE, leading_rows
 
 @dataclass(frozen=True, eq=False)
 class GLMRows(PartitionedRows):
-    """Rows with what all of them say.
+    """Rows with the sums over all of them.
 
     `sides`: targets; `facts`: sums over all rows; `complete`: whether no cell of X is missing.
     """

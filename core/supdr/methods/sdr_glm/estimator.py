@@ -234,6 +234,7 @@ class SDRGLM(FittedSDRGLM):
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     partition_support: ClassVar[PartitionSupport] = SUPPORT
+    takes_several_targets: ClassVar[bool] = True
     prepared_attributes = (
         *FittedSDRGLM.prepared_attributes,
         "recon_weight_",
@@ -357,7 +358,8 @@ class SDRGLM(FittedSDRGLM):
         solver, held = SOLVERS[self.solver], {}
         if self._partitioned:
             solver, held = DistributedFast, {"rows": self.partitions_}
-        return solver(
+        return self._problem_of(
+            solver,
             **held,
             X=X,
             codes=self._codes,
@@ -366,15 +368,10 @@ class SDRGLM(FittedSDRGLM):
             weight=self.recon_weight_,
             reg_u=self._reg_u,
             reg_v=scaling * float(self.reg_v),
-            reg_w=float(self.reg_w),
             c=float(self.gaussian_c),
-            bound=self.bound,
             inner=1 if self.solver == "literal" else self.inner,
-            gauge=bool(self.gauge),
-            init=self.init if isinstance(self.init, str) else np.array(self.init, dtype=float),
             column_weight=self._column_weight,
             size=self._size,
-            nonnegative=bool(self.nonnegative),
         )
 
     def _finish(self) -> None:
@@ -386,7 +383,6 @@ class SDRGLM(FittedSDRGLM):
         tags = super().__sklearn_tags__()
         if tags.classifier_tags is not None:
             tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = self.task == "regression"
         return tags
 
     @classmethod

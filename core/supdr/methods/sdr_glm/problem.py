@@ -158,10 +158,10 @@ class SDRGLMProblem(Problem):
         """Return the U (N, L) that a run starts from."""
         if not isinstance(self.init, str):
             return self.init
-        found = self._drawn_latent(rng)
+        latent = self._drawn_latent(rng)
         if not self.nonnegative:
-            return found
-        return abs(found) if self.init == "random" else _positive_parts(self.X - self.column_null[1], found)
+            return latent
+        return abs(latent) if self.init == "random" else _positive_parts(self.X - self.column_null[1], latent)
 
     def _drawn_latent(self, rng: np.random.Generator) -> Any:
         if self.init == "random":
@@ -175,9 +175,9 @@ class SDRGLMProblem(Problem):
     def adopt(self, state: SDRGLMState) -> SDRGLMState:
         """Check the shapes; refit what belongs to another form of the loadings or to other targets."""
         expected = self.expected_shapes(state.in_rows)
-        found = {name: getattr(state, name).shape for name in expected}
-        if found != expected:
-            raise ValueError(f"start does not fit: its shapes are {found}, this run needs {expected}")
+        shapes = {name: getattr(state, name).shape for name in expected}
+        if shapes != expected:
+            raise ValueError(f"start does not fit: its shapes are {shapes}, this run needs {expected}")
         point = self._point(state)
         if state.in_rows and not self.features.in_rows:
             point = point._replace(loadings=point.loadings @ self.X)
@@ -207,7 +207,7 @@ class SDRGLMProblem(Problem):
 
     @cached_property
     def _latest(self) -> dict[str, tuple[SDRGLMState, Values]]:
-        """Where the latest sweep ended and what the rows said of it: its objective needs no visit of its own."""
+        """Where the latest sweep ended, and the sums over rows there: its objective needs no visit of its own."""
         return {}
 
     def tolerance_scale(self, objective: float) -> float:
@@ -295,12 +295,12 @@ class SDRGLMProblem(Problem):
         """Return the loadings that maximise a minorant, whose sums may be given; limited columns are shortened."""
         if sums is None:
             sums = self.rows.total(WeightedFeatures.column_systems, self.feature_part, latent, loadings)
-        found, limited = self.solve_columns(sums, loadings), self.features.limited
+        solution, limited = self.solve_columns(sums, loadings), self.features.limited
         if len(limited):
-            change = found[:, limited] - loadings[:, limited]
+            change = solution[:, limited] - loadings[:, limited]
             rise = self.rows.total(WeightedFeatures.column_rise, self.feature_part, latent, change, add=largest)
-            found[:, limited] = loadings[:, limited] + change / np.maximum(1.0, rise)
-        return found
+            solution[:, limited] = loadings[:, limited] + change / np.maximum(1.0, rise)
+        return solution
 
     def solve_columns(self, sums: ColumnSums, loadings: NDArray) -> NDArray:
         """Return the [V; b_x] (L + 1, D) that maximises the minorant, given its sums; `loadings` fit the bounds.
@@ -310,8 +310,8 @@ class SDRGLMProblem(Problem):
         ridge, right = self.reg_v / self.weight, sums.rights[:, : len(loadings)]
         if not self.nonnegative:
             return np.ascontiguousarray(solve_systems(sums.grams, ridge, right).T)
-        found = solve_nonnegative(sums.grams, ridge, right, loadings.T, self.n_components)
-        return np.ascontiguousarray(found.T)
+        solution = solve_nonnegative(sums.grams, ridge, right, loadings.T, self.n_components)
+        return np.ascontiguousarray(solution.T)
 
     def _fresh_head(self, latent: Any) -> NDArray:
         codes, n_columns = self.targets.codes, self.targets.Y.shape[1]
@@ -320,12 +320,12 @@ class SDRGLMProblem(Problem):
 
     def moved_head(self, sums: tuple[NDArray, NDArray], latent: Any, head: NDArray) -> NDArray:
         """Return the head that maximises the minorant touching at `head`, steps of counts shortened."""
-        found, poisson = self.targets.solve_head(sums, head, self.reg_w), self.targets.poisson
+        solution, poisson = self.targets.solve_head(sums, head, self.reg_w), self.targets.poisson
         if len(poisson):
-            change = found - head
+            change = solution - head
             rise = self.rows.total(TargetSide.head_rise, self.target_part, latent, change, add=largest)
-            found[:, poisson] = head[:, poisson] + change[:, poisson] / np.maximum(1.0, rise)
-        return found
+            solution[:, poisson] = head[:, poisson] + change[:, poisson] / np.maximum(1.0, rise)
+        return solution
 
     # --- states -------------------------------------------------------------------------------------------------------
 

@@ -43,7 +43,7 @@ class Fast(SDRGLMProblem):
         return self._ended(point, NO_TURN, point.latent)[1]
 
     def _ended(self, point: Point, turn: Turn, before: Any, sums: Any = None) -> tuple[Point, Values]:
-        """Turn the latent rows, and ask them; `sums` are those of `_gaussian_sweep` and the loadings that they gave."""
+        """Turn the latent rows and sum over them; `sums`: of `_gaussian_sweep`, with the loadings made of them."""
         latent, loadings, head = point
         if self.weighted:
             parts = self.feature_part, self.target_part
@@ -162,8 +162,8 @@ def _gaussian_rows(
     moved, everything = np.empty_like(latent), slice(None)
     for rows, part in targets.blocks(latent.shape[1]):
         before = latent[rows]
-        found = part.solve_latent(system, reg_u, right[rows], before, head, everything)
-        moved[rows] = _shortened(part, before, found, np.zeros(len(found)), head, everything)
+        solution = part.solve_latent(system, reg_u, right[rows], before, head, everything)
+        moved[rows] = _shortened(part, before, solution, np.zeros(len(solution)), head, everything)
     return moved, (targets.head_sums(moved, head), features.loading_sums(moved) if is_last else None)
 
 
@@ -190,9 +190,9 @@ def _weighted_rows(
         before = latent[rows]
         curvature, linear = features.expand(rows, before, loadings)
         system, right = features.row_systems(curvature, linear, factors, n_components)
-        found = targets.solve_latent(system, reg_u, right, before, head, rows, nonnegative)
-        rise = features.row_shares(rows, found - before, loadings)
-        moved[rows] = _shortened(targets, before, found, rise, head, rows)
+        solution = targets.solve_latent(system, reg_u, right, before, head, rows, nonnegative)
+        rise = features.row_shares(rows, solution - before, loadings)
+        moved[rows] = _shortened(targets, before, solution, rise, head, rows)
         if sums is not None:
             sums.add(curvature, linear, moved[rows])
     wide = augmented(moved)
@@ -200,18 +200,18 @@ def _weighted_rows(
 
 
 def _shortened(
-    targets: TargetSide, before: NDArray, found: NDArray, rise: NDArray, head: NDArray, rows: slice
+    targets: TargetSide, before: NDArray, solution: NDArray, rise: NDArray, head: NDArray, rows: slice
 ) -> NDArray:
     """Shorten the steps of rows in which a limited parameter would move by more than 1: J rises all the way."""
     poisson = targets.poisson
     if not (len(poisson) or rise.any()):
-        return found
+        return solution
     if len(poisson):
-        own = (found - before) @ head[:-1, poisson]
+        own = (solution - before) @ head[:-1, poisson]
         own = np.where(np.isnan(targets.Y[rows][:, poisson]), 0.0, own)
         rise = np.maximum(rise, own.max(axis=1))
     share = 1.0 / np.maximum(1.0, rise)
-    return np.where((share < 1.0)[:, None], before + share[:, None] * (found - before), found)
+    return np.where((share < 1.0)[:, None], before + share[:, None] * (solution - before), solution)
 
 
 def _gaussian_end(

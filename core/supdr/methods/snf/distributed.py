@@ -2,7 +2,7 @@
 
 An evaluation of F visits all rows twice.  The first visit brings means and products of F monomials with themselves, the
 M columns and the T targets, F (2 F + M + T) numbers a partition; out go the weights, F (M + T); the second brings the
-sums of squares, and leaves the gradient where it is.  A step asks for 6 m + 9 inner products besides, m <= 20.
+sums of squares, and leaves the gradient where it is.  A step sums 6 m + 9 inner products besides, m <= 20.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def held_rows(run: Any, rows: Any) -> SNFRows:
             f"n_components={n_components} and degree={exponent} make {n_monomials(n_components, exponent)}"
         )
     counts = gather(_count, rows.targets)
-    known = rows.targets.some([number for number, count in enumerate(counts) if count])
-    columns = SummedColumns(delay(_known, known), (sum(counts), targets.values.shape[1]))
+    labelled = rows.targets.some([number for number, count in enumerate(counts) if count])
+    columns = SummedColumns(delay(_labelled_targets, labelled), (sum(counts), targets.values.shape[1]))
     target_map = fit_preprocessing(columns, run._target_scaling(targets))
     labels = persist(_labels, rows.targets, target_map)
     return SNFRows(rows.X, rows.sizes, rows.sampled, rows.fingerprint, labels, target_map)
@@ -222,12 +222,14 @@ def _count(targets: Targets) -> int:
     return int(targets.labelled.sum())
 
 
-def _known(targets: Targets) -> NDArray:
+def _labelled_targets(targets: Targets) -> NDArray:
     return targets.values[targets.labelled]
 
 
 def _labels(targets: Targets, target_map: Preprocessing) -> Labels:
-    return Labels(np.flatnonzero(targets.labelled), target_map.transform(np.ascontiguousarray(_known(targets))))
+    return Labels(
+        np.flatnonzero(targets.labelled), target_map.transform(np.ascontiguousarray(_labelled_targets(targets)))
+    )
 
 
 def _moments(forms: tuple[Primal, Primal], Z: NDArray, X: NDArray, labels: Labels) -> tuple[Moments, Moments]:
