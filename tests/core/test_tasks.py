@@ -11,7 +11,7 @@ from dask.highlevelgraph import HighLevelGraph
 
 from supdr.rows import waiting
 from supdr.rows.partitions import Partitions, at_home, delay, from_list, gather, persist_and_total, total
-from supdr.rows.waiting import Given
+from supdr.rows.waiting import LocalValue
 
 VALUES = np.random.default_rng(0).standard_normal(20)
 
@@ -51,7 +51,7 @@ def client(monkeypatch):
 
 def at(homes, values=VALUES):
     """Return values in partitions at some homes."""
-    return Partitions(map(Given, values), homes)
+    return Partitions(map(LocalValue, values), homes)
 
 
 def _itself(value):

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from supdr.rows.waiting import Arrivals, Given, Part, computed, kept_and_computed, on_cluster
+from supdr.rows.waiting import Arrivals, LocalValue, Part, compute, on_cluster, persist_and_compute
 
 if TYPE_CHECKING:  # Dask is an extra
     from dask.delayed import Delayed
@@ -49,7 +49,7 @@ class Work:
         """Return the function's value for a partition."""
         arguments = list(self.shared)
         for (place, entry), value in zip(self.places, values):
-            arguments[place] = reduce(getitem, entry, value.value if isinstance(value, Given) else value)
+            arguments[place] = reduce(getitem, entry, value.value if isinstance(value, LocalValue) else value)
         return self.function(*arguments)
 
 
@@ -69,8 +69,8 @@ class Piece:
 class Partitions:
     """References to one value per partition, in the order of the rows.
 
-    `parts`: a `Given` or a Delayed for each value. `homes`: address of the worker of each partition; "": any. `entry`:
-    indices, applied one after another, of the referenced entry of values that are nested tuples.
+    `parts`: a `LocalValue` or a Delayed for each value. `homes`: address of the worker of each partition; "": any.
+    `entry`: indices, applied one after another, of the referenced entry of values that are nested tuples.
     """
 
     def __init__(self, parts: Iterable[Part], homes: Iterable[str], entry: tuple[int, ...] = ()) -> None:
@@ -91,7 +91,7 @@ class Partitions:
 
 def from_list(values: Iterable[Any]) -> Partitions:
     """Return `Partitions` of small values in this process."""
-    parts = [Given(value) for value in values]
+    parts = [LocalValue(value) for value in values]
     return Partitions(parts, [""] * len(parts))
 
 
@@ -131,7 +131,7 @@ def persist(function: Callable[..., Any], *arguments: Any) -> Partitions:
     `*arguments`: as for `delay`.
     """
     homes = _homes(arguments)
-    return Partitions(kept_and_computed(_calls(function, arguments, homes))[0], homes)
+    return Partitions(persist_and_compute(_calls(function, arguments, homes))[0], homes)
 
 
 def persist_in_background(function: Callable[..., Any], rows: Partitions, *arguments: Any, n_rows: int) -> Partitions:
@@ -153,7 +153,7 @@ def persist_in_background(function: Callable[..., Any], rows: Partitions, *argum
             _calls(Piece(function, number, n_pieces), (rows, *arguments), rows.homes) for number in range(n_pieces)
         ]
         whole = [_call(_joined_rows, some, home) for some, home in zip(zip(*pieces), rows.homes)]
-        return Partitions(kept_and_computed(whole)[0], rows.homes)
+        return Partitions(persist_and_compute(whole)[0], rows.homes)
 
 
 def gather(function: Callable[..., Any], *arguments: Any) -> list[Any]:
@@ -162,7 +162,7 @@ def gather(function: Callable[..., Any], *arguments: Any) -> list[Any]:
     `*arguments`: as for `delay`.
     """
     parts = _calls(function, arguments, _homes(arguments))
-    return computed(parts, parts)
+    return compute(parts, parts)
 
 
 def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] = sum) -> Any:
@@ -171,7 +171,7 @@ def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any
     `*arguments`: as for `delay`; `add`: maps a list of at most `FAN_IN` values to their sum.
     """
     parts = _calls(function, arguments, _homes(arguments))
-    return add(computed(_few(parts, add), parts))
+    return add(compute(_few(parts, add), parts))
 
 
 def persist_and_total(
@@ -189,14 +189,14 @@ def persist_and_total(
     pairs = _calls(function, arguments, homes)
     if so_far is not None:
         shares = [_call(_second, [pair], home) for pair, home in zip(pairs, homes)]
-        kept, sums = kept_and_computed(pairs, _few(shares, add), Arrivals(shares, so_far))
+        kept, sums = persist_and_compute(pairs, _few(shares, add), Arrivals(shares, so_far))
     elif len(pairs) > FAN_IN:
         some = zip(_neighbours(pairs), _neighbours(homes))
-        kept, sums = kept_and_computed(pairs, _few([_seconds_added(*each, add) for each in some], add))
+        kept, sums = persist_and_compute(pairs, _few([_seconds_added(*each, add) for each in some], add))
     else:
         groups = [list(some) for _, some in groupby(zip(pairs, homes), lambda each: each[1])]
         lists = [_call(_seconds, [pair for pair, _ in some], some[0][1]) for some in groups]
-        kept, lists = kept_and_computed(pairs, lists)
+        kept, lists = persist_and_compute(pairs, lists)
         sums = list(chain.from_iterable(lists))
     return Partitions(kept, homes, (0,)), add(sums)
 

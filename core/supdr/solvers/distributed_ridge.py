@@ -29,7 +29,7 @@ class Moments(NamedTuple):
     products: NDArray
 
     def fit(self, form: Primal) -> Fit:
-        """Return the regression of T on psi, whose loss is not known yet.
+        """Return the regression of T on psi, whose loss is not computed yet.
 
         Raises LinAlgError if it cannot be solved.
         """

@@ -91,7 +91,7 @@ class DistributedLSDR(LSDRProblem):
         return self.all_rows.each(labelled_rows, self.all_rows.labels, latent, self.n_components, 1.0 - self.beta)
 
     def expected_shapes(self) -> dict[str, tuple[int, int]]:
-        """Return the shapes that a state to go on from must have; that rows are the same is known."""
+        """Return the shapes that a state to go on from must have; its rows are the same."""
         return {"components": (self.n_components, self.X.shape[1])}
 
 

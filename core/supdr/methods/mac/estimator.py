@@ -182,7 +182,7 @@ class MAC(FittedMAC):
         fixed "mu": Q_mu, or the rounded E), "bound" (certified: no mapping and classifiers have a smaller E), "gap",
         "edge_ratio", "spread", "sv_ratio", "target_distance", "support_fraction", "training_error", "case_1" to
         "case_3" (shares of rows); one value per step.  "bound" and "gap" are found when the passes are over and hold
-        for all steps; of "edge_ratio" and what follows only the last value is known, NaN before.
+        for all steps; of "edge_ratio" and what follows only the last value is computed, NaN before.
 
     Notes
     -----

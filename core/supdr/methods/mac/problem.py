@@ -223,7 +223,7 @@ class MACProblem(Problem):
         return 1.0 - self.signs * (latent @ heads.coef.T + heads.intercept)
 
     def sums(self, state: MACState) -> RowSums:
-        """Return the sums over rows of which E and Q_mu are made: known, or in one visit of the rows."""
+        """Return the sums over rows of which E and Q_mu are made: those of the state, or by one visit of the rows."""
         if state.sums is not None:
             return state.sums
         of_classifiers = self.signs, self.costs, state.heads.coef, state.heads.intercept

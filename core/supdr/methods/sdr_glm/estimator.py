@@ -355,12 +355,9 @@ class SDRGLM(FittedSDRGLM):
         self.family_x_ = np.array(FAMILIES)[self._codes]
         scaling = self.recon_weight_ if self.reg_scaling == "lam" else 1.0
         self._reg_u = scaling * float(self.reg_u)
-        solver, held = SOLVERS[self.solver], {}
-        if self._partitioned:
-            solver, held = DistributedFast, {"rows": self.partitions_}
         return self._problem_of(
-            solver,
-            **held,
+            SOLVERS[self.solver],
+            distributed=DistributedFast,
             X=X,
             codes=self._codes,
             targets=self._targets,

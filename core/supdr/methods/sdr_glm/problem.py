@@ -74,7 +74,7 @@ class SDRGLMProblem(Problem):
     # --- rows, in memory or in partitions: see `supdr.rows.in_memory` -------------------------------------------------
 
     @cached_property
-    def rows(self) -> Any:
+    def all_rows(self) -> Any:
         """What works on the rows."""
         return InMemoryRows(len(self.X))
 
@@ -115,17 +115,17 @@ class SDRGLMProblem(Problem):
     @cached_property
     def column_null(self) -> tuple[float, NDArray]:
         """H_X, what the means of columns leave to be explained, and these means (D,)."""
-        return column_facts(self.rows, self.cells, self.codes, self.c, self.column_weight, self.size)
+        return column_facts(self.all_rows, self.cells, self.codes, self.c, self.column_weight, self.size)
 
     @cached_property
     def target_null(self) -> NullFacts:
         """The same of the targets."""
-        return null_facts(self.rows, self.target_part, self.targets.codes, self.targets.Y.shape[1])
+        return null_facts(self.all_rows, self.target_part, self.targets.codes, self.targets.Y.shape[1])
 
     @cached_property
     def scale(self) -> float:
         """sqrt(N D)."""
-        return float(np.sqrt(self.rows.n_rows * self.X.shape[1]))
+        return float(np.sqrt(self.all_rows.n_rows * self.X.shape[1]))
 
     @cached_property
     def rank_threshold(self) -> float:
@@ -150,7 +150,7 @@ class SDRGLMProblem(Problem):
 
         They start from 0, but for the biases of counts: a step moves their parameters by 1 at most.
         """
-        latent = self.rows.each(np.ascontiguousarray, self.first_latent(generator(seed, 0)))
+        latent = self.all_rows.each(np.ascontiguousarray, self.first_latent(generator(seed, 0)))
         loadings = self._fresh_loadings(latent)
         return self._state(Point(latent, loadings, self._fresh_head(latent)), seed, 0, 0.0)
 
@@ -165,12 +165,12 @@ class SDRGLMProblem(Problem):
 
     def _drawn_latent(self, rng: np.random.Generator) -> Any:
         if self.init == "random":
-            return self.rows.normal(rng, self.n_components)
+            return self.all_rows.normal(rng, self.n_components)
         cells, centre = self.cells, self.column_null[1]
         if self.column_weight is not None:
             root = np.sqrt(self.column_weight)
             cells, centre = cells * root, centre * root
-        return leading_rows(cells, centre, self.n_components, rng, self.rows)
+        return leading_rows(cells, centre, self.n_components, rng, self.all_rows)
 
     def adopt(self, state: SDRGLMState) -> SDRGLMState:
         """Check the shapes; refit what belongs to another form of the loadings or to other targets."""
@@ -242,7 +242,7 @@ class SDRGLMProblem(Problem):
     def diagnostics(self, state: SDRGLMState) -> dict[str, float]:
         """Return the training error and the singular values of UV."""
         singular = self.singular_values(state)
-        wrong, cells = self.rows.total(TargetSide.errors, self.target_part, state.latent, self._point(state).head)
+        wrong, cells = self.all_rows.total(TargetSide.errors, self.target_part, state.latent, self._point(state).head)
         return {
             "training_error": wrong / cells,
             "effective_rank": float((singular > DEAD * self.scale).sum()),
@@ -252,7 +252,7 @@ class SDRGLMProblem(Problem):
     def singular_values(self, state: SDRGLMState) -> NDArray:
         """Return the singular values of U V, its columns times the roots of their weights, largest first, (L,)."""
         gram = self.features.gram(self._point(state).loadings)
-        return product_singular_values(self.rows.total(_square, state.latent), gram[:-1, :-1])
+        return product_singular_values(self.all_rows.total(_square, state.latent), gram[:-1, :-1])
 
     def all_components_die(self) -> bool:
         """Tell whether the ridges are too strong for the reconstruction to keep any component by itself.
@@ -272,7 +272,7 @@ class SDRGLMProblem(Problem):
         direction: Any = generator(0, 0).standard_normal(self.X.shape[1])
         for _ in range(POWER_STEPS):
             direction = direction / max(float(np.linalg.norm(direction)), np.finfo(float).tiny)
-            image = self.rows.total(_power_step, self.cells, centre, factor, direction)
+            image = self.all_rows.total(_power_step, self.cells, centre, factor, direction)
             if float(np.linalg.norm(image)) > level**2:
                 return False
             direction = image
@@ -288,17 +288,17 @@ class SDRGLMProblem(Problem):
 
     def gaussian_loadings(self, latent: Any) -> NDArray:
         """Return the loadings that are best for U, complete Gaussian data."""
-        sums = self.rows.total(loading_sums, self.feature_part, latent)
+        sums = self.all_rows.total(loading_sums, self.feature_part, latent)
         return self.features.solve_loadings(sums, self.weight, self.reg_v)
 
     def weighted_loadings(self, sums: ColumnSums | None, latent: Any, loadings: NDArray) -> NDArray:
         """Return the loadings that maximise a minorant, whose sums may be given; limited columns are shortened."""
         if sums is None:
-            sums = self.rows.total(WeightedFeatures.column_systems, self.feature_part, latent, loadings)
+            sums = self.all_rows.total(WeightedFeatures.column_systems, self.feature_part, latent, loadings)
         solution, limited = self.solve_columns(sums, loadings), self.features.limited
         if len(limited):
             change = solution[:, limited] - loadings[:, limited]
-            rise = self.rows.total(WeightedFeatures.column_rise, self.feature_part, latent, change, add=largest)
+            rise = self.all_rows.total(WeightedFeatures.column_rise, self.feature_part, latent, change, add=largest)
             solution[:, limited] = loadings[:, limited] + change / np.maximum(1.0, rise)
         return solution
 
@@ -316,14 +316,14 @@ class SDRGLMProblem(Problem):
     def _fresh_head(self, latent: Any) -> NDArray:
         codes, n_columns = self.targets.codes, self.targets.Y.shape[1]
         head = null_head(self.target_null.centre, codes, self.n_components, n_columns)
-        return self.moved_head(self.rows.total(TargetSide.head_sums, self.target_part, latent, head), latent, head)
+        return self.moved_head(self.all_rows.total(TargetSide.head_sums, self.target_part, latent, head), latent, head)
 
     def moved_head(self, sums: tuple[NDArray, NDArray], latent: Any, head: NDArray) -> NDArray:
         """Return the head that maximises the minorant touching at `head`, steps of counts shortened."""
         solution, poisson = self.targets.solve_head(sums, head, self.reg_w), self.targets.poisson
         if len(poisson):
             change = solution - head
-            rise = self.rows.total(TargetSide.head_rise, self.target_part, latent, change, add=largest)
+            rise = self.all_rows.total(TargetSide.head_rise, self.target_part, latent, change, add=largest)
             solution[:, poisson] = head[:, poisson] + change[:, poisson] / np.maximum(1.0, rise)
         return solution
 

@@ -47,9 +47,9 @@ class Fast(SDRGLMProblem):
         latent, loadings, head = point
         if self.weighted:
             parts = self.feature_part, self.target_part
-            latent, values = self.rows.both(_weighted_end, *parts, latent, before, turn, loadings, head)
+            latent, values = self.all_rows.both(_weighted_end, *parts, latent, before, turn, loadings, head)
             return point._replace(latent=latent), Values(*values.tolist())
-        latent, values = self.rows.both(_gaussian_end, self.target_part, latent, before, turn, head)
+        latent, values = self.all_rows.both(_gaussian_end, self.target_part, latent, before, turn, head)
         return point._replace(latent=latent), Values(self.gaussian_fit(latent, loadings, sums), *values.tolist())
 
     def gaussian_fit(self, latent: Any, loadings: NDArray, _sums: Any) -> float:
@@ -64,13 +64,13 @@ class Fast(SDRGLMProblem):
         strength, last = 2.0 * self.c * self.weight, (self.inner or 3) - 1
         parts = self.feature_part, self.target_part
         begin = point.latent, point.loadings, point.head, strength, self.reg_u
-        both, (sums, more) = self.rows.both(_first_gaussian_rows, *parts, *begin, last == 0)
-        latent, right = self.rows.entries(both, 2)
+        both, (sums, more) = self.all_rows.both(_first_gaussian_rows, *parts, *begin, last == 0)
+        latent, right = self.all_rows.entries(both, 2)
         head = self.moved_head(sums, latent, point.head)
         system = strength * self.features.gram(point.loadings)[:-1, :-1] if last else None
         for number in range(1, last + 1):
             work = right, latent, head, system, self.reg_u
-            latent, (sums, more) = self.rows.both(_gaussian_rows, *parts, *work, number == last)
+            latent, (sums, more) = self.all_rows.both(_gaussian_rows, *parts, *work, number == last)
             head = self.moved_head(sums, latent, head)
         return Point(latent, self.features.solve_loadings(more, self.weight, self.reg_v), head), more
 
@@ -86,7 +86,7 @@ class Fast(SDRGLMProblem):
         for number in range(last + 1):
             work = self.feature_part, self.target_part, latent, loadings, head, self.weight, self.reg_u
             settings = self.nonnegative, once and number == last
-            latent, (sums, columns, square) = self.rows.both(_weighted_rows, *work, *settings)
+            latent, (sums, columns, square) = self.all_rows.both(_weighted_rows, *work, *settings)
             head = self.moved_head(sums, latent, head)
         return Point(latent, self.weighted_loadings(columns, latent, loadings), head), (square,)
 
@@ -96,7 +96,7 @@ class Fast(SDRGLMProblem):
         The latent rows are not yet turned; square is [U, 1]'[U, 1].
         """
         latent, loadings, head = point
-        gram, n_rows = self.features.gram(loadings), self.rows.n_rows
+        gram, n_rows = self.features.gram(loadings), self.all_rows.n_rows
         total = square[-1, :-1]
         shift = gauge_shift(n_rows, total, (gram, head @ head.T), self.ridges)
         loadings, head = loadings.copy(), head.copy()

@@ -337,7 +337,7 @@ class SLDRProblem(SolvedProblem):
             return point
         if state.settings[-1] == self.settings[-1]:
             pulls = self.pulls(candidate)
-        else:  # other labels: nothing is known of them yet
+        else:  # other labels: there are no multipliers of them yet
             pulls = tuple(np.zeros((X.shape[1], 1)) for X in self.views)
         gate = point.gate(self.gating)
         return point._replace(projections=closed_form_projections(pulls, self.views, gate, self.sizes))

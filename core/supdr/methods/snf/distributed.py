@@ -184,7 +184,7 @@ class DistributedSNF(SNFProblem):
         return self._stands(search, state.seed, state.iteration + 1)
 
     def adopt(self, state: SNFState) -> SNFState:
-        """Return `state` measured by this problem's objective; that rows and partitions are the same is known."""
+        """Return `state`, of the same rows and partitions, measured by this problem's objective."""
         search: Any = state.search
         if search.payload.settings == self.settings:
             return state

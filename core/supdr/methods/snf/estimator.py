@@ -94,7 +94,7 @@ class SNF(FittedSNF):
         eta_Y, step size of "sgd" on the target, > 0.  It sets the target's weight to lr_target n_features reg_v /
         (lr_reconstruction reg_w), reg_w = 0.1 for None.  None: eta_Y follows from `target_weight` by the same formula.
     preprocessing : {"minmax", "zscore", "whiten", "none"}, default="minmax"
-        Fitted inside, on X and, for regression, on the known targets (which "whiten" only z-scores).  The ridges refer
+        Fitted inside, on X and, for regression, on the given targets (which "whiten" only z-scores).  The ridges refer
         to the preprocessed units.
     calibrate : bool, default=True
         Whether `predict` uses a regression refitted on labelled rows that were embedded without their labels; see
