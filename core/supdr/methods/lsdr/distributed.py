@@ -90,10 +90,6 @@ class DistributedLSDR(LSDRProblem):
         """Return the labelled rows as heads take them."""
         return self.all_rows.each(labelled_rows, self.all_rows.labels, latent, self.n_components, 1.0 - self.beta)
 
-    def expected_shapes(self) -> dict[str, tuple[int, int]]:
-        """Return the shapes that a state to go on from must have; its rows are the same."""
-        return {"components": (self.n_components, self.X.shape[1])}
-
 
 # --- on a partition -----------------------------------------------------------------------------------------------
 

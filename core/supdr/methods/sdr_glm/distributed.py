@@ -127,10 +127,6 @@ class DistributedFast(Fast):
             return self.all_rows.split(leading_rows(self.X, self.column_null[1], self.n_components, rng))
         return super().first_latent(rng)
 
-    def expected_shapes(self, in_rows: bool) -> dict[str, tuple[int, int]]:
-        """Return the shapes that a state to go on from must have; its rows are the same."""
-        return {"components": (self.n_components, self.X.shape[1])}
-
 
 class SummedFeatures(SharedFeatures):
     """Complete Gaussian data in partitions: what all rows are needed for.

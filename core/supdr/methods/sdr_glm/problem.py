@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.checks import check_shapes
 from supdr.engine.iterate import Problem, generator, workspace_property
 from supdr.functions.families import (
     GAMMA,
@@ -174,10 +175,9 @@ class SDRGLMProblem(Problem):
 
     def adopt(self, state: SDRGLMState) -> SDRGLMState:
         """Check the shapes; refit what belongs to another form of the loadings or to other targets."""
-        expected = self.expected_shapes(state.in_rows)
-        shapes = {name: getattr(state, name).shape for name in expected}
-        if shapes != expected:
-            raise ValueError(f"start does not fit: its shapes are {shapes}, this run needs {expected}")
+        rows, columns = self.X.shape
+        width = rows if state.in_rows else columns
+        check_shapes(state, latent=(rows, self.n_components), components=(self.n_components, width))
         point = self._point(state)
         if state.in_rows and not self.features.in_rows:
             point = point._replace(loadings=point.loadings @ self.X)
@@ -186,12 +186,6 @@ class SDRGLMProblem(Problem):
         if point.head.shape[1] != self.targets.Y.shape[1]:
             point = point._replace(head=self._fresh_head(state.latent))
         return self._state(point, state.seed, state.iteration, state.change)
-
-    def expected_shapes(self, in_rows: bool) -> dict[str, tuple[int, int]]:
-        """Return the shapes that a state to go on from must have."""
-        rows, columns = self.X.shape
-        width = rows if in_rows else columns
-        return {"latent": (rows, self.n_components), "components": (self.n_components, width)}
 
     def step(self, state: SDRGLMState) -> SDRGLMState:
         """Return the state after one sweep; J never falls."""
