@@ -253,11 +253,11 @@ def _warm_kernels(*, whole: bool) -> None:
     if warm.is_warm():
         return
 
-    from supdr_viz.experiment.settings import Settings
+    from supdr_viz.presets.catalogue import PRESETS
 
     print("Compiling the numerical kernels; this happens once per installation.", flush=True)
     warming, compiled = warm.start_in_background(), threading.Event()
-    warming.when_compiled([] if whole else [Settings().method], lambda _warming: compiled.set())
+    warming.when_compiled([] if whole else [PRESETS.opening.settings.method], lambda _warming: compiled.set())
     shown = 0
     while not compiled.wait(0.1) or shown < len(warming.lines):
         for line in warming.lines[shown:]:

@@ -60,12 +60,11 @@ def is_warm(*methods: str) -> bool:
         return True
     try:
         stamp = json.loads(_stamp_path().read_text())
-        compiled = stamp["methods"]
-        if stamp["fingerprint"] != _fingerprint() or not all(Path(file).exists() for file in stamp["files"]):
-            compiled = []
+        valid = stamp["fingerprint"] == _fingerprint() and all(Path(file).exists() for file in stamp["files"])
+        compiled, complete = (stamp["methods"], stamp["complete"]) if valid else ([], False)
     except (OSError, ValueError, KeyError, TypeError):
-        compiled = []  # no stamp, or an unreadable one
-    return all(name in compiled for name in _methods_with_kernels() if not methods or name in methods)
+        compiled, complete = [], False  # no stamp, or an unreadable one
+    return complete or (bool(methods) and all(name in compiled or not _has_kernels(name) for name in methods))
 
 
 def warm(report: Callable[[str], None] = print, preferred: Sequence[str] = ()) -> None:
@@ -88,7 +87,7 @@ def warm(report: Callable[[str], None] = print, preferred: Sequence[str] = ()) -
             summed_on_grid(np.zeros((2, 2)))  # called for many rows only
             _margin_kernels.compile_all()
         compiled.append(name)
-        _write_stamp(compiled)
+        _write_stamp(compiled, complete=not remaining)
         report(f"{name} is compiled.")
     report(f"All kernels are compiled ({time.perf_counter() - start:.0f} s).")
 
@@ -189,6 +188,11 @@ def start_in_background() -> Warming:
         return _current
 
 
+def _has_kernels(name: str) -> bool:
+    """Tell whether a method has kernels of its own."""
+    return hasattr(supdr.METHODS.get(name) or BASELINES.get(name), "_warm_up_settings")
+
+
 def _methods_with_kernels() -> dict[str, Any]:
     """Return the methods, and those baselines that have kernels of their own, by name."""
     with_kernels = {name: baseline for name, baseline in BASELINES.items() if hasattr(baseline, "_warm_up_settings")}
@@ -268,11 +272,11 @@ def _fingerprint() -> dict[str, str]:
     }
 
 
-def _write_stamp(methods: list[str]) -> None:
-    """Write the stamp: the methods that are compiled, the compiled files, and what they depend on."""
+def _write_stamp(methods: list[str], *, complete: bool) -> None:
+    """Write the stamp: the methods that are compiled, whether that is all, the files, and what they depend on."""
     folders = {Path(kernel.stats.cache_path) for kernel in _kernels() if kernel.stats.cache_path}
     files = sorted(str(file) for folder in folders for file in folder.glob("*.nb[ic]"))
-    stamp = {"fingerprint": _fingerprint(), "methods": methods, "files": files}
+    stamp = {"fingerprint": _fingerprint(), "methods": methods, "complete": complete, "files": files}
     written = _stamp_path().with_suffix(".new")
     written.write_text(json.dumps(stamp, indent=1))
     written.replace(_stamp_path())  # whole at every moment: a server reads it meanwhile

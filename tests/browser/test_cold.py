@@ -15,7 +15,7 @@ def test_a_cold_server_says_what_it_waits_for(tmp_path, chromium):
     try:
         app = App(context.new_page(), server.url)
         app.open(f"{server.url}/explorer")
-        app.until_seen("Compiling NSDR, once per installation")
+        app.until_seen("Compiling MAC, once per installation")
         assert app.chip == "waiting"
         assert app.button("Run").is_disabled()
         app.open_fold("Test rows, labels, seed")  # the page is alive meanwhile

@@ -186,7 +186,9 @@ def test_a_method_is_compiled_first_when_a_page_waits_for_it(tmp_path):
         "print(*warming.lines, sep='\\n')"
     )
     lines = run_python("-c", code, NUMBA_CACHE_DIR=str(tmp_path)).splitlines()
-    assert [line for line in lines if line.endswith("is compiled.")] == ["TwoStep is compiled.", "LLR is compiled."]
+    names = [line.split(" ")[0] for line in lines if line.endswith("is compiled.")]
+    assert names.index("TwoStep") <= 1  # behind the one at most that was being compiled when the name came
+    assert names.index("LLR") <= names.index("TwoStep") + 2
 
 
 @pytest.mark.parametrize(
