@@ -138,10 +138,10 @@ class Compare:
             return
         for column in self.columns:
             column.link.attach(column.player, document)
-        self.transport.compile_first(document, self._apply)
+        self.transport.kernels.attach(document)
 
     def _is_busy(self) -> bool:
-        return self.transport.warming or not all(column.link.settled for column in self.columns)
+        return self.transport.kernels.waiting or not all(column.link.settled for column in self.columns)
 
     # --- columns ------------------------------------------------------------------------------------------------------
 
@@ -213,7 +213,9 @@ class Compare:
 
     def _apply(self) -> None:
         """Give every column its settings; one that cannot take them says so in its card and harms no other."""
-        if self.transport.warming:
+        methods = sorted({settings.method for settings in self.comparison.columns})
+        if self.transport.kernels.hold(methods, self._apply):
+            self.lockstep.pause()
             return
         self.transport.follow()
         self._forget_seeds()
