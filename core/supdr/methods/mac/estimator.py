@@ -323,6 +323,7 @@ class MAC(FittedMAC):
             n_jobs=self.n_jobs,
             row_weights=targets.weights[rows],
             scaling=self._preprocessing.kind,
+            bounded=self._bounded,
         )
 
     def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
@@ -340,6 +341,11 @@ class MAC(FittedMAC):
 
     def _monitor(self, problem: Problem) -> Monitor | None:
         return LeftOut(problem) if self.early_stopping == "loo" and isinstance(problem, Passes) else None
+
+    def _unfitted(self) -> Any:
+        other = super()._unfitted()
+        other._bounded = self._bounded
+        return other
 
     def _to_be_scored(self) -> Any:
         other = super()._to_be_scored()

@@ -70,6 +70,7 @@ class MACProblem(Problem):
     row_weights (n,): what C is multiplied by in each row.
     scaling: what was applied to the columns.
     brief: whether a step takes a part of its usual inner steps only, as in the search for a bound.
+    bounded: whether diagnostics look for a lower bound.
     given_features: of the only mapping that the problem is used with; None: made of X and the mapping.
     """
 
@@ -95,6 +96,7 @@ class MACProblem(Problem):
     row_weights: Array
     scaling: str
     brief: bool = False
+    bounded: bool = True
     given_features: Features | None = None
     signs: Array = field(init=False)
     costs: Array = field(init=False)
