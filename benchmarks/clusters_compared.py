@@ -2,7 +2,7 @@
 
 python -m pip install zadu && python benchmarks/clusters_compared.py
 
-Both draw clusters at random: a line has the means over ten seeds and their standard errors.
+Both draw clusters at random: a line has the means over five seeds and their standard errors.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from supdr.quality import cluster_reliability
 SETS = {"wine": load_wine, "breast_cancer": load_breast_cancer, "digits": load_digits}
 MAPS = {"PCA": PCA(2, random_state=0), "MAC": supdr.MAC(2, random_state=0)}
 MEASURES = ("steadiness", "cohesiveness")
-SEEDS = 10
+SEEDS = 5
 
-MOST_ROWS = 600
+MOST_ROWS = 400
 """Rows of a set, drawn at random."""
 
 

@@ -37,7 +37,9 @@ class ClassPair:
             BoundChoice(widgets.small_menu(label, [], ""), {}, lambda _code: self._ask())
             for label in ("First class", "Second class")
         )
-        menus = widgets.flow(self._first.widget, widgets.html("against", margin=(8, 2)), self._second.widget)
+        menus = widgets.flow(
+            self._first.widget, widgets.html("against", margin=(8, 2), sizing_mode=None), self._second.widget
+        )
         self.words = widgets.html(css=TABLE_CSS, margin=(4, 8))
         styles = {"flex": "1 1 320px", "min-width": "0"}
         self.view = pn.Column(widgets.section(TITLE), menus, self.words, margin=0, styles=styles)

@@ -18,7 +18,7 @@ from supdr.quality import (
     TrustCurve,
     class_trust,
     iterate_cluster_reliability,
-    iterate_trust_curve,
+    trust_curve,
 )
 from supdr.quality.checking import usable_neighbors
 from supdr_viz.pages.explorer.question import Question, paragraph, table
@@ -36,6 +36,9 @@ FEWEST = 10
 
 # Most rows of which all neighbours are looked at, and among which clusters are drawn.
 MOST_MEASURED, MOST_CLUSTERED = 1000, 2000
+
+# Numbers of neighbours of the curve.
+POINTS = 12
 
 # Clusters drawn between two answers.
 DRAWS = 25
@@ -114,14 +117,13 @@ def _measured(
     """Yield the answer so far: the curve, then the classes, then the clusters."""
     try:
         with run_context(stop_requested=interrupted):
-            X, kept = input_rows.rows[rows], None
-            sample = min(len(X), MOST_MEASURED)
-            *_, curve = iterate_trust_curve(X, places, sample_size=sample)
-            kept = begun(curve)
+            X = input_rows.rows[rows]
+            k, sample = usable_neighbors(len(X)), min(len(X), MOST_MEASURED)
+            numbers = {k, *np.geomspace(1, max(1, (len(X) - 1) // 4), POINTS).astype(int).tolist()}
+            kept = begun(trust_curve(X, places, n_neighbors=sorted(numbers), sample_size=sample))
         yield kept
         if labels is not None and np.isfinite(labels).any():
             with run_context(stop_requested=interrupted):
-                k = usable_neighbors(len(X))
                 kept = replace(kept, by_class=class_trust(X, places, labels, n_neighbors=k, sample_size=sample))
             yield kept
         some = np.sort(np.random.default_rng(0).permutation(len(X))[:MOST_CLUSTERED])
@@ -136,8 +138,8 @@ def _measured(
 def neighbours_text(answer: Kept) -> str:
     """Say how many neighbours are the same, and draw how that depends on their number."""
     curve = answer.curve
-    place = int(np.argmin(np.abs(curve.n_neighbors - usable_neighbors(answer.n_rows))))
-    k, kept, chance = int(curve.n_neighbors[place]), curve.overlap[place], curve.chance[place]
+    k = usable_neighbors(answer.n_rows)
+    ((kept, chance),) = np.column_stack([curve.overlap, curve.chance])[curve.n_neighbors == k]
     nearest = "nearest row" if k == 1 else f"{k} nearest rows"
     text = f"Of the {nearest} on the map {_percent(kept)} are nearest in the input, too; by chance {_percent(chance)}."
     lines = {
@@ -160,16 +162,16 @@ def class_text(found: ClassTrust, names: list[str]) -> str:
     share = found.n_rows / found.n_rows.sum()
     (false_other, false_own), (lost_other, lost_own) = (share @ np.nan_to_num(each) for each in (false, lost))
     said = (
-        f"False neighbours, near on the map alone: {_percent(false_other)} of other classes, {_percent(false_own)} of "
-        f"the own class. Lost ones, near in the input alone: {_percent(lost_other)} of other classes, which classes "
-        f"that are drawn apart lose, and {_percent(lost_own)} of the own class, which was torn."
+        f"Of the nearest rows on the map {_percent(false_other)} are false and of another class, {_percent(false_own)} "
+        "false and of the own class, which was pressed together. Of the nearest rows in the input "
+        f"{_percent(lost_own)} are lost though of the own class, which was torn, and {_percent(lost_other)} lost and "
+        "of another class: classes were drawn apart, which a supervised map is made for."
     )
     worst = np.nan_to_num(false[:, 0] + lost[:, 1])
     order = [code for code in np.argsort(-worst, kind="stable") if found.n_rows[code]][:MOST_CLASSES]
     lines = [
         (
             widgets.escape(names[int(found.classes[code])]),
-            f"{found.n_rows[code]:,}",
             f"{found.trustworthiness[code]:.2f}",
             f"{found.continuity[code]:.2f}",
             f"{bar(false[code], (OTHER, OWN))} {_percent(false[code, 0])}",
@@ -177,7 +179,7 @@ def class_text(found: ClassTrust, names: list[str]) -> str:
         )
         for code in order
     ]
-    heads = ("class", "rows", "trust", "continuity", "false; of other classes", "lost; of the own class")
+    heads = ("class", "trust", "continuity", "false; of other classes", "lost; of the own class")
     less = f" The {MOST_CLASSES} of {len(found.classes)} that keep least." if len(found.classes) > MOST_CLASSES else ""
     key = f"Bars: red are neighbours of other classes, grey of the own class.{less}"
     return paragraph(said) + table(heads, lines) + paragraph(key, "quiet small")

@@ -17,7 +17,7 @@ SIDE, ROOM = 200, 8
 MOST_POINTS = 1500
 
 # Pixels of the height of curves and histograms, of a bar of the share 1, and of its height.
-HIGH, BAR_WIDE, BAR_HIGH = 110, 90, 9
+HIGH, BAR_WIDE, BAR_HIGH = 110, 50, 9
 
 # Bins of a histogram.
 BINS = 16

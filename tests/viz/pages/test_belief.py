@@ -273,7 +273,10 @@ def test_neighbours_are_compared_class_by_class():
         opened(visitor).press("Compare neighbours").settle()
         assert re.search(r"Of the \d+ nearest rows on the map \d+ % are nearest in the input, too", visitor.text)
         assert visitor.sees("Measured on 45 new rows at iteration 4")
-        assert all(visitor.sees(word) for word in ("False neighbours", "setosa", "(steadiness)", "(cohesiveness)"))
+        assert all(
+            visitor.sees(word)
+            for word in ("are false and of another class", "setosa", "(steadiness)", "(cohesiveness)")
+        )
         rows = next(each for each in visitor.parts() if "training rows" in (getattr(each, "options", None) or []))
         visitor.do(lambda: rows.param.update(value="training rows"))
         visitor.press("Compare neighbours").settle()
@@ -294,8 +297,8 @@ def test_shares_of_false_and_lost_neighbours_are_the_librarys():
     found = class_trust(X, X[:, :2], y)
     text = class_text(found, ["red", "green", "blue"])
     share = found.n_rows / 80
-    assert f"{100 * share @ found.false_other:.0f}\u00a0% of other classes" in text
-    assert f"{100 * share @ found.lost_own:.0f}\u00a0% of the own class, which was torn" in text
+    assert f"{100 * share @ found.false_other:.0f}\u00a0% are false and of another class" in text
+    assert f"{100 * share @ found.lost_own:.0f}\u00a0% are lost though of the own class, which was torn" in text
     worst = ["red", "green", "blue"][int(np.argmax(found.false_other + found.lost_own))]
     assert re.search("<td>(red|green|blue)</td>", text).group(1) == worst
 
