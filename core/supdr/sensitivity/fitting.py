@@ -114,8 +114,8 @@ def _attempt(job: Job, fit: Fit, rows: Rows, previous: Any) -> tuple[Outcome, An
 def _fit(job: Job, fit: Fit, rows: Rows, previous: Any) -> tuple[HeldOutFit, str, bool]:
     """Return the fitted estimator with its test rows, the name of shared results, and whether the start was warm."""
     train, test = rows.splits[fit.seed][fit.fold]
-    estimator = cell_estimator(job.estimator, fit.params, fit.seed)
-    shared, warm = "", False
+    unfitted = cell_estimator(job.estimator, fit.params, fit.seed)
+    estimator, shared, warm = clone(unfitted), "", False
     start_time = time.perf_counter()
     part = Part(rows, train, test, job.transductive)
     X_test = None
@@ -130,7 +130,7 @@ def _fit(job: Job, fit: Fit, rows: Rows, previous: Any) -> tuple[HeldOutFit, str
     seconds = time.perf_counter() - start_time
     predicted = estimator.transduction_[test] if job.transductive else None
     X_test = part.X_test if X_test is None else X_test
-    return HeldOutFit(estimator, X_test, rows.y[test], predicted, seconds), shared, warm
+    return HeldOutFit(estimator, X_test, rows.y[test], predicted, seconds, unfitted, part), shared, warm
 
 
 def _shared_fit(job: Job, estimator: Any, part: Part) -> Any:

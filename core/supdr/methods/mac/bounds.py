@@ -51,6 +51,8 @@ class Bounded(MACProblem):
 
     def diagnostics(self, state: MACState) -> dict[str, float]:
         """Return the numbers that describe the latent space, and the bound: one step of its search."""
+        if not self.bounded:
+            return super().diagnostics(state)
         search = self._search_of(state)
         with search.lock:
             self._certify(state, search)
@@ -59,6 +61,8 @@ class Bounded(MACProblem):
 
     def refined_diagnostics(self, state: MACState) -> dict[str, float] | None:
         """Return the bound after one more step of its search, or None if it is closed or the work is done."""
+        if not self.bounded:
+            return None
         search = self._search_of(state)
         with search.lock:
             return self._bound_and_gap(state, search) if self._close(state, search) else None

@@ -308,6 +308,7 @@ class MAC(FittedMAC):
             mapping=mapping,
             n_jobs=None if self._partitioned else self.n_jobs,  # a worker has its own number of threads
             row_weights=targets.weights[rows],
+            bounded=self._bounded,
         )
 
     def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
@@ -325,6 +326,11 @@ class MAC(FittedMAC):
 
     def _monitor(self, problem: Problem) -> Monitor | None:
         return LeftOut(problem) if self.early_stopping == "loo" and isinstance(problem, Passes) else None
+
+    def _unfitted(self) -> Any:
+        other = super()._unfitted()
+        other._bounded = self._bounded
+        return other
 
     def _to_be_scored(self) -> Any:
         other = super()._to_be_scored()

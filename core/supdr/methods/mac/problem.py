@@ -76,6 +76,7 @@ class MACProblem(Problem):
     all_rows: the labelled rows that E is a sum over, in partitions, where X, pool, codes and row_weights are those of
         the sample on which mapping, width and ridge are chosen; None: X in memory, see `supdr.rows.in_memory`.
     brief: whether a step takes a part of its usual inner steps only, as in the search for a bound.
+    bounded: whether diagnostics look for a lower bound.
     given_features: of the only mapping that the problem is used with; None: made of X and the mapping.
     """
 
@@ -102,6 +103,7 @@ class MACProblem(Problem):
     scaling: str
     all_rows: Any = None
     brief: bool = False
+    bounded: bool = True
     given_features: Features | None = None
     signs: Array = field(init=False)
     costs: Array = field(init=False)
