@@ -121,7 +121,7 @@ class ClassLink:
         self._scheduled = False
         if self.followers is not None:
             number = len(self.followers)
-            words = {0: "Nobody is watching yet.", 1: "One person is watching."}.get(
+            words = {0: "No one is watching yet.", 1: "One person is watching."}.get(
                 number, f"{number} people are watching."
             )
             if self._built:

@@ -33,8 +33,8 @@ padding: 8px; box-sizing: border-box; min-width: 0; overflow: hidden; }
 
 FLOW_CSS = ":host { flex-wrap: wrap; } * { align-self: center; }"
 
-# A letter with a subscript, as plain text has it.
-_SYMBOL = re.compile(r"(?<!\w)(λ(?=[UV])|[LR](?=_))_?([A-Z])(?!\w)")
+# A letter with a subscript, as plain text has it: no name of a column or class.
+_SYMBOL = re.compile(r"(?<!\w)([λη](?=_)|[LRB](?=_[A-Z](?!\w)))_([A-Z0-9]{1,2})(?!\w)")
 
 # Shows nothing; of an empty text the kit makes a box.
 EMPTY = "<span></span>"
@@ -70,7 +70,7 @@ def escape(text: Any) -> str:
 
 
 def symbols(text: Any) -> str:
-    """Make text safe inside HTML, with the subscripts of symbols such as L_X and λU as such."""
+    """Make text safe inside HTML, with the subscripts of symbols such as L_X and λ_U as such."""
     return _SYMBOL.sub(r"\1<sub>\2</sub>", escape(text))
 
 

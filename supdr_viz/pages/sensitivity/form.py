@@ -63,7 +63,7 @@ class AxisControl:
         if method != self._method:
             self._method = method
             none = {"none": NONE} if self._optional else {}
-            names["options"] = none | {spec.title: spec.name for spec in sweepable(method)}
+            names["options"] = none | {spec.label: spec.name for spec in sweepable(method)}
         self.axis = axis
         self._name.show(axis.name if axis else NONE, **names)
         listed = axis is not None and axis.spacing == "list"
