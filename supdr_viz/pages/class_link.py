@@ -64,7 +64,7 @@ class ClassLink:
         )
         self._built = True
         self._show(self.followers is not None)
-        buttons = widgets.flow(self._switch, self._copy, margin=0)
+        buttons = widgets.flow(self._switch, self._copy, margin=(0, 5))
         return [widgets.section("Follow this run"), widgets.caption(WHY), self._field, self._message, buttons]
 
     @property

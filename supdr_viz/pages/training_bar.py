@@ -216,7 +216,9 @@ def error_words(numbers: dict[str, float], task: str) -> list[str]:
 
 
 def _error(value: float, task: str) -> str:
-    return f"{value:.1f} %" if task == "classification" else f"{value:.3g}"
+    if task == "classification":
+        return f"{value:.1f} %"
+    return f"{value:,.0f}" if abs(value) >= 1000.0 else f"{value:.3g}"
 
 
 def _joined(parts: list[str]) -> str:

@@ -43,14 +43,14 @@ EMPTY = "<span></span>"
 HEAD_CSS = """
 .head { display: flex; flex-wrap: wrap; align-items: baseline; column-gap: 12px; row-gap: 0; min-height: 24px; }
 .head .note, .keys { color: var(--supdr-secondary); font-size: 12px; display: inline-flex; flex-wrap: wrap;
-column-gap: 12px; }
+column-gap: 10px; }
 .head .note:not(.text) { flex: 1 1 0; min-width: 180px; }
 .head .note.text { display: block; flex: 1 0 100%; max-width: 100%; line-height: 1.3;
 white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 @media (max-width: 599.95px) { .head .note.text { white-space: normal; } }
-.key { display: inline-flex; align-items: center; gap: 5px; white-space: nowrap; }
+.key { display: inline-flex; align-items: center; gap: 4px; white-space: nowrap; }
 .key i { display: inline-block; box-sizing: border-box; flex: none; }
-.key i.line { width: 18px; height: 0; border-top: 2.5px solid; }
+.key i.line { width: 15px; height: 0; border-top: 2.5px solid; }
 .key i.ring { width: 11px; height: 11px; border-radius: 50%; border: 2px solid; }
 .key i.point { width: 9px; height: 9px; border-radius: 50%; background: currentColor; }
 .key i.scale { width: 64px; height: 9px; border-radius: 4px; }

@@ -10,7 +10,7 @@ from supdr_viz.data.number_format import mean_text
 from supdr_viz.pages.compare.column import Facts
 from supdr_viz.pages.compare.comparison import LETTERS
 from supdr_viz.pages.compare.seeds import SEEDS, Spread
-from supdr_viz.ui.markup import escape
+from supdr_viz.ui.markup import escape, symbols
 
 CSS = """
 table { width: 100%; font-variant-numeric: tabular-nums; } td, th { max-width: none; padding: 2px 6px; }
@@ -49,7 +49,7 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
     best = {name: _best(rows, name) for name, _ in measures}
     body = []
     for letter, row in zip(LETTERS, rows):
-        cells = [f'<th scope="row">{letter} · {escape(row.label)}</th>', f'<td class="note">{escape(row.note)}</td>']
+        cells = [f'<th scope="row">{letter} · {escape(row.label)}</th>', f'<td class="note">{symbols(row.note)}</td>']
         cells.append(f'<td class="number">{"" if row.iteration is None else f"{row.iteration:,}"}</td>')
         for name, _ in measures:
             value = row.scores.get(name)
