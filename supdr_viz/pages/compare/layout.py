@@ -108,7 +108,8 @@ class ColumnCard:
             rest = f'<div class="problem" role="alert">{widgets.escape(facts.problem)}</div>'
         else:
             stands = how_it_stands(facts, task)
-            rest = f'<div class="line" title="{widgets.escape(note)}">{widgets.symbols(note)}</div><div class="line">{stands}</div>'
+            rest = f'<div class="line" title="{widgets.escape(note)}">{widgets.symbols(note)}</div>'
+            rest += f'<div class="line">{stands}</div>'
         self.head.text = top + rest
         for name, caption in self._captions.items():
             view = getattr(column.pair, name)
