@@ -175,7 +175,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     # For a program that starts this one and may be killed.
     parser.add_argument("--until-closed", action="store_true", help=argparse.SUPPRESS)
-    limits = parser.add_argument_group("quotas", "Whoever asks for more is told so. Variables do the same.")
+    said = "What exceeds a quota is refused with a message. Environment variables set the same quotas."
+    limits = parser.add_argument_group("quotas", said)
     for name, quota in QUOTAS.items():
         limits.add_argument(
             f"--most-{name}",

@@ -220,7 +220,7 @@ class Sensitivity:
             return f"# {error}\n"
 
     def _title(self, name: str) -> str:
-        return next(spec.title for spec in MENU[self.settings.base.method].form if spec.name == name)
+        return next(spec.label for spec in MENU[self.settings.base.method].form if spec.name == name)
 
     def _place(self, params: Mapping[str, Any]) -> str:
         """Say in the page's words where in the grid a cell is."""

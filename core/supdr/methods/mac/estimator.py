@@ -103,8 +103,8 @@ class MAC(FittedMAC):
         Two layers: whether `embedding_` shows leave-one-out positions, comparable with those of new rows, or fitted
         ones.
     head : {"ridge", "mix"}, default="mix"
-        Two layers: ridge regression to the plane, or class corners mixed by probabilities.  "mix" errs less with five
-        classes and more, "ridge" shows more within a class.
+        Two layers: ridge regression to the plane, or class corners mixed by probabilities.  "mix" has fewer errors with
+        five classes and more, "ridge" shows more within a class.
     solver : {"mac", "admm", "lbfgs", "fixed_point"}, default="mac"
         "mac": the paper's passes with growing mu, see `max_inner`; "admm": fixed mu with multipliers; "lbfgs": mapping
         and classifiers jointly, reaches a much lower E; "fixed_point": the optimum of E, two classes only.
