@@ -56,6 +56,19 @@ def parquet_of(**columns):
         ("5 kg", "5 lb"),
         ("$5", "5"),
         ("on", "on "),
+        ("５", "5"),
+        ("−5", "5"),
+        ("($5)", "-$5", "$5"),
+        ("1.50-", "1.50"),
+        ("1 000", "1000"),
+        ("1.000", "1000", "1,000"),
+        ("9am", "9pm", "9 am"),
+        ("5 CR", "5 DR"),
+        ("5*", "5**", "5"),
+        ("5±1", "5±2"),
+        ("5 µg", "5 μg", "5 mg"),
+        ("A+", "A-", "0-"),
+        ("TRUE", "true", "True"),
     ],
 )
 def test_different_texts_are_different_values(texts):
@@ -222,6 +235,20 @@ def test_types_of_arrow():
         + [[1, nan, 3, 5], [2, nan, 4, 6], [1, 2, 3, 4]],
     )
     assert look.read(target="code").target_names == ("007", "07")
+
+
+def test_views_of_text_and_empty_texts_of_parquet():
+    data = parquet_of(
+        s=pa.array(["ä", "q", "", None]).cast(pa.string_view()),
+        b=pa.array([b"u", b"", b"v", None]).cast(pa.binary_view()),
+        kind=["a", "b", "a", "b"],
+    )
+    look = preview(data, "t.parquet")
+    assert look.table.frame["s"].tolist()[:2] == ["ä", "q"]
+    assert look.table.frame.isna().sum().tolist() == [2, 2, 0]
+    assert "Read as missing: '' (2 cells)." in look.notes
+    kept = preview(data, "t.parquet", missing=["?"])
+    assert kept.table.frame.isna().sum().tolist() == [1, 1, 0]
 
 
 def test_vectors_of_parquet_are_views():
@@ -435,9 +462,18 @@ def test_a_table_without_a_header_keeps_its_first_row(first, rows):
 
 
 def test_years_and_wavelengths_name_columns():
-    for names in ("id,2020,2021,2022", "1100.5,1102.5,1104.5,species"):
-        rows = "".join(f"{k},{k / 2},{k / 4},{'ab'[k % 2]}\n" for k in range(ROWS))
+    for names, first in (("id,2020,2021,2022", ""), ("1100.5,1102.5,1104.5,species", ""), ("land,1990,2000,2010", "l")):
+        rows = "".join(f"{first}{k},{k / 2},{k / 4},{k if first else 'ab'[k % 2]}\n" for k in range(ROWS))
         assert look_at(f"{names}\n{rows}").columns == tuple(names.split(","))
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_first_row_of_words_with_spaces_around_them_is_a_row(quote):
+    rows = "".join(f"{20 + k}, {quote}Private{quote} , {quote}{('>50K', '<=50K')[k % 2]}{quote}\n" for k in range(ROWS))
+    look = look_at(rows, "adult.data")
+    assert look.n_rows == ROWS
+    assert look.table.frame["x2"].nunique() == 1
+    assert look.read().target_names == ("<=50K", ">50K")
 
 
 def test_a_row_without_target_and_value_is_left_out_and_counted():
@@ -459,6 +495,13 @@ def test_a_target_that_is_text_names_the_proposal_that_makes_it_numbers():
             read_file(text.encode(), name="flats.csv", target="price", task=task)
     data = read_file(text.encode(), name="flats.csv", target="price", accept=["missing:price"])
     assert (data.task, data.labelled.sum()) == ("regression", 180)
+
+
+def test_where_no_feature_is_left_the_proposal_that_brings_one_back_is_named():
+    cells = [f"e{k}" if k % 3 == 0 else str(k) for k in range(120)]
+    text = "x,kind\n" + "".join(f"{cell},{'ab'[k % 2]}\n" for k, cell in enumerate(cells))
+    with pytest.raises(FileProblem, match=r"used as a feature: x\..* To accept 'missing:x' \(read as missing, 40 cells\)"):
+        read_file(text.encode(), name="t.csv")
 
 
 def test_a_first_row_of_one_number_is_no_title():

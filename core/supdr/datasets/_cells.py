@@ -35,11 +35,12 @@ SEPARATORS = {".": ",'\u2019 \u00a0\u202f", ",": ".'\u2019 \u00a0\u202f"}
 DROPPED = {mark: dict.fromkeys(map(ord, between)) for mark, between in SEPARATORS.items()}
 SIGNS = "[$€£¥%]|EUR|USD|CHF|GBP|JPY|SEK|NOK|DKK|PLN|CZK|INR|CNY|CAD|AUD|BRL"
 UNIT = r"[^\W\d_][\w./²³°·%]{0,11}|°\w?"
+D = "[0-9]"  # other digits, such as those of full width, stay text
 PATTERNS = {
     mark: re.compile(
         r"(?P<limit>[<>≤≥]=? ?)?(?P<open>\()?(?P<minus>[+\-\u2212])?"
         rf"(?:(?P<before>{SIGNS})[ \u00a0]?(?P<then>[+\-\u2212])?)?"
-        rf"(?P<number>(?:(?:[1-9]\d{{0,2}}(?:[{between}]\d{{3}})+|\d+)(?:[{mark}]\d*)?|[{mark}]\d+)(?:[eE][+-]?\d+)?)"
+        rf"(?P<number>(?:(?:[1-9]{D}{{0,2}}(?:[{between}]{D}{{3}})+|{D}+)(?:[{mark}]{D}*)?|[{mark}]{D}+)(?:[eE][+-]?{D}+)?)"
         rf"(?:[ \u00a0]?(?P<after>{SIGNS}|{UNIT}))?(?P<close>\))?"
     )
     for mark, between in SEPARATORS.items()
@@ -53,7 +54,7 @@ SIMPLE = {
     for mark, between in SEPARATORS.items()
 }
 MINUS = ("-", "\u2212")
-PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 TRUTHS = ({"true", "false"}, {"TRUE", "FALSE"}, {"True", "False"})
 
 
@@ -163,7 +164,7 @@ def _count_markers(grid: Grid, rules: Rules) -> None:
     for j in np.flatnonzero(grid.missing.any(axis=0)):
         texts = grid.texts.loc[grid.missing[:, j], j].str.strip()
         for marker, count in texts[texts != ""].value_counts().items():
-            rules.markers[marker] = rules.markers.get(marker, 0) + int(count)
+            rules.count_marker(marker, int(count))
 
 
 def _is_code(grid: Grid, j: int, column: pandas.Series, name: str, rules: Rules) -> bool:

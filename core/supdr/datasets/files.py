@@ -259,7 +259,8 @@ class Preview:
                 return to_dataset(self.table, name=_stem(self.name), limits=self.limits, **options)
         except FileProblem as problem:
             column = self.target if target is None else target
-            helpful = [each for each in self.proposals if each.column == column and not each.accepted]
+            named = [each for each in self.proposals if shown(each.column) in str(problem) or each.column == column]
+            helpful = [each for each in named if each.column and not each.accepted]
             if not helpful:
                 raise
             ways = " or ".join(f"{each.key!r} ({each.text.lower()}, {each.size})" for each in helpful)

@@ -99,6 +99,10 @@ class Rules:
         self.proposals.append(Proposal(key, text, column, count, things, example, accepted, default))
         return accepted
 
+    def count_marker(self, marker: str, count: int) -> None:
+        """Count cells with a text that stands for a missing one."""
+        self.markers[marker] = self.markers.get(marker, 0) + count
+
     def check(self) -> None:
         """Raise UnknownProposal if something was decided about a proposal that was not made."""
         there = [each.key for each in self.proposals]
