@@ -108,7 +108,9 @@ def differences(look: Preview, theirs: pd.DataFrame) -> list[Difference]:
         if differing.any():
             row = int(differing.argmax())
             cells = f"row {row + 1} is {ours.iloc[row]!r} here, {other.iloc[row]!r} there"
-            empty = other[differing].map(_text).eq("").all() and any("Read as missing: ''" in note for note in look.notes)
+            empty = other[differing].map(_text).eq("").all() and any(
+                "Read as missing: ''" in note for note in look.notes
+            )
             bytes_told = other[differing].map(_text).str.contains("\ufffd").all() and "Latin-1" in " ".join(look.notes)
             of_column = empty or bytes_told or any(key.endswith(f":{name}") for key in rules)
             found.append(

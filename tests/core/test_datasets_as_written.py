@@ -469,7 +469,7 @@ def test_years_and_wavelengths_name_columns():
 
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_a_first_row_of_words_with_spaces_around_them_is_a_row(quote):
-    rows = "".join(f"{20 + k}, {quote}Private{quote} , {quote}{('>50K', '<=50K')[k % 2]}{quote}\n" for k in range(ROWS))
+    rows = "".join(f"{20 + k}, {quote}Private{quote}, {quote}{('>50K', '<=50K')[k % 2]}{quote}\n" for k in range(ROWS))
     look = look_at(rows, "adult.data")
     assert look.n_rows == ROWS
     assert look.table.frame["x2"].nunique() == 1
@@ -500,7 +500,9 @@ def test_a_target_that_is_text_names_the_proposal_that_makes_it_numbers():
 def test_where_no_feature_is_left_the_proposal_that_brings_one_back_is_named():
     cells = [f"e{k}" if k % 3 == 0 else str(k) for k in range(120)]
     text = "x,kind\n" + "".join(f"{cell},{'ab'[k % 2]}\n" for k, cell in enumerate(cells))
-    with pytest.raises(FileProblem, match=r"used as a feature: x\..* To accept 'missing:x' \(read as missing, 40 cells\)"):
+    with pytest.raises(
+        FileProblem, match=r"used as a feature: x\..* To accept 'missing:x' \(read as missing, 40 cells\)"
+    ):
         read_file(text.encode(), name="t.csv")
 
 

@@ -48,7 +48,8 @@ PATTERNS = {
 # What most cells are; the patterns above say the same of them, six times as slowly.
 SIMPLE = {
     mark: re.compile(
-        rf"(-?(?:\d+|[1-9]\d{{0,2}}(?:[{between[0]}]\d{{3}})+)(?:[{mark}]\d+)?)(?: ?([a-z][a-z/]{{0,5}}|[%€$£]|°[a-z]?))?",
+        rf"(-?(?:\d+|[1-9]\d{{0,2}}(?:[{between[0]}]\d{{3}})+)(?:[{mark}]\d+)?)"
+        r"(?: ?([a-z][a-z/]{0,5}|[%€$£]|°[a-z]?))?",
         re.ASCII,
     )
     for mark, between in SEPARATORS.items()
@@ -70,7 +71,9 @@ class Grid:
         flat = pd.concat([texts[j] for j in texts], ignore_index=True).str.strip()
         shape = (texts.shape[1], len(texts))
         # Words are sorted out first: pandas takes several times as long to find that one is no number.
-        values = pd.to_numeric(flat.where(flat.str.fullmatch(NUMERIC)), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        values = pd.to_numeric(flat.where(flat.str.fullmatch(NUMERIC)), errors="coerce").to_numpy(
+            dtype=np.float64, na_value=np.nan
+        )
         self.texts = texts
         self.missing = flat.isin(list(missing)).to_numpy(dtype=bool).reshape(shape).T
         self.codes = flat.str.fullmatch(CODE).to_numpy(dtype=bool).reshape(shape).T
@@ -141,7 +144,9 @@ def typed(
 
 
 def _both_readings(column: pandas.Series) -> tuple[Reading, Reading]:
-    """Return what the texts of a column are with decimal points, and with decimal commas; empty: only the other can be.
+    """Return how the texts of a column read with decimal points, and with decimal commas.
+
+    One of the two is empty where some texts can only have the other mark, and none this one.
     """
     counted = column.value_counts()
     counts = dict(zip(counted.index.to_numpy(dtype=object).tolist(), counted.tolist()))

@@ -32,8 +32,7 @@ class UnknownProposal(FileProblem):
 class Proposal:
     """What a file may mean beyond what is written in it.
 
-    It is accepted from the start only where no two texts become one value, and nothing inside the table is left out
-    but a few stray cells of a column of numbers.
+    It is accepted from the start only where no two texts become one value and no text inside the table is lost.
 
     Attributes
     ----------
