@@ -9,12 +9,14 @@ for cell in sweep.run(X, y):
 
 from supdr.sensitivity.axes import linear, logarithmic
 from supdr.sensitivity.executors import InProcess, crew_of, warm_up
+from supdr.sensitivity.importance import Importance, functional_anova, importance
 from supdr.sensitivity.outcome import Cell, Outcome, Result
 from supdr.sensitivity.store import Store, StoreError
 from supdr.sensitivity.sweep import Progress, Sweep, SweepError
 
 __all__ = [
     "Cell",
+    "Importance",
     "InProcess",
     "Outcome",
     "Progress",
@@ -24,6 +26,8 @@ __all__ = [
     "Sweep",
     "SweepError",
     "crew_of",
+    "functional_anova",
+    "importance",
     "linear",
     "logarithmic",
     "warm_up",
