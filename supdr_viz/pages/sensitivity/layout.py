@@ -12,7 +12,7 @@ from supdr.sensitivity import Progress, Result
 from supdr_viz.controls.presets import PresetGallery
 from supdr_viz.data.number_format import duration, mean_text
 from supdr_viz.pages import navigation
-from supdr_viz.pages.sensitivity.figures import SweepFigures
+from supdr_viz.pages.sensitivity.charts import SweepCharts
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.runner import Phase
 from supdr_viz.pages.sensitivity.settings import METRICS, SweepSettings
@@ -38,9 +38,6 @@ COLOURS = {
 }
 BESIDE = {"xs": 12, "md": 8}, {"xs": 12, "md": 4}
 BELOW = {"xs": 12}, {"xs": 12}
-HEIGHTS = 500, 249
-# Of heatmap and curves, with two parameters and with one.
-STRIP_HEIGHT, WIDE_HEIGHT = 150, 360
 
 BUTTON = {
     Phase.running: ("Pause", "pause"),
@@ -67,7 +64,7 @@ class SensitivityLayout:
 
     def __init__(
         self,
-        figures: SweepFigures,
+        charts: SweepCharts,
         bridge: Bridge,
         share: ShareMenu,
         sidebar: Sequence[Any],
@@ -86,10 +83,10 @@ class SensitivityLayout:
         self.cancel = widgets.button("Cancel", on_cancel, icon="close", disabled=True)
         self.csv = widgets.button("CSV", self._save_csv, icon="download", disabled=True)
         self.png = widgets.button("PNG", icon="image")
-        save_figure(self.png, figures.heatmap, "supdr-sweep.png")
+        save_figure(self.png, "heatmap", "supdr-sweep.png")
         self.status = widgets.html(css=BAR_CSS, margin=(2, 0))
         self.notice = Notice()
-        plots = self._plots(figures)
+        plots = self._plots(charts)
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(TITLE)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
         buttons = widgets.flow(self.run, self.cancel, self.csv, self.png, margin=0, sizing_mode=None)
         self.status.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
@@ -118,17 +115,17 @@ class SensitivityLayout:
             main=[main],
         )
 
-    def _plots(self, figures: SweepFigures) -> Any:
-        heat, self._heat_head = self._card("Heatmap", figures.heatmap)
-        curves, self._curve_head = self._card("Marginal curves", *figures.curves)
-        self._figures = figures
+    def _plots(self, charts: SweepCharts) -> Any:
+        heat, self._heat_head = self._card("Heatmap", charts.heatmap.place)
+        curves, self._curve_head = self._card(
+            "Marginal curves", *(each.place for each in charts.curves), charts.bars.place
+        )
         self._places = pmui.Grid(heat, size=BESIDE[0]), pmui.Grid(curves, size=BESIDE[1])
         return pmui.Grid(*self._places, container=True, spacing=1.5, styles=FREE, **widgets.WIDE)
 
-    def _card(self, title: str, *figures: Any) -> tuple[Any, Any]:
-        panes = [pn.pane.Bokeh(each, sizing_mode=each.sizing_mode, margin=0) for each in figures]
+    def _card(self, title: str, *places: Any) -> tuple[Any, Any]:
         head = widgets.html(widgets.card_head(title), **widgets.HEAD)
-        return widgets.card(head, *panes), head
+        return widgets.card(head, *places), head
 
     # --- examples -----------------------------------------------------------------------------------------------------
 
@@ -175,10 +172,6 @@ class SensitivityLayout:
         for place, size in zip(self._places, BESIDE if n_parameters > 1 else BELOW):
             if place.size != size:
                 place.size = size
-        heights = HEIGHTS if n_parameters > 1 else (STRIP_HEIGHT, WIDE_HEIGHT)
-        for each, height in zip((self._figures.heatmap, self._figures.curves[0]), heights):
-            if each.height != height:
-                each.height = height
 
     def set_state(self, phase: Phase, *, ready: bool, progress: Progress | None = None, message: str = "") -> None:
         """Show what the sweep is doing."""

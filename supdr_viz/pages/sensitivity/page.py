@@ -13,7 +13,7 @@ from urllib.parse import quote
 import panel as pn
 
 from supdr.datasets import Dataset
-from supdr.sensitivity import warm_up
+from supdr.sensitivity import Result, warm_up
 from supdr.sensitivity.axes import cells_of
 from supdr_viz.controls.data import DataControls, SplitControls
 from supdr_viz.controls.method import MethodControls
@@ -23,7 +23,8 @@ from supdr_viz.experiment.build import NotAtHand, build_dataset
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import Settings, to_query
 from supdr_viz.pages import begin, link, page_arguments
-from supdr_viz.pages.sensitivity.figures import SweepFigures
+from supdr_viz.pages.sensitivity.charts import SweepCharts
+from supdr_viz.pages.sensitivity.elements import View
 from supdr_viz.pages.sensitivity.form import SweepControls
 from supdr_viz.pages.sensitivity.layout import SensitivityLayout
 from supdr_viz.pages.sensitivity.numbers import tick_text
@@ -62,7 +63,7 @@ def sensitivity() -> Any:
 
 
 class Sensitivity:
-    """Wires one visitor's controls to a runner, and its cells to the figures.
+    """Wires one visitor's controls to a runner, and its cells to the charts.
 
     `settings`: from the address; `problems`: what was wrong with the address; `preset`: name of the prepared sweep that
     the settings are, if any.
@@ -77,7 +78,7 @@ class Sensitivity:
         self._store, unkept = store_path()
         self.runner = SweepRunner(current_visitor())
         self.bridge = Bridge()
-        self.figures = SweepFigures(narrow=self.bridge.narrow)
+        self.charts = SweepCharts(View(narrow=self.bridge.narrow))
         self.data = DataControls(settings.base)
         self.split = SplitControls(settings.base)
         self.method = MethodControls(settings.base)
@@ -92,7 +93,7 @@ class Sensitivity:
             what="sweep",
         )
         self.layout = SensitivityLayout(
-            self.figures,
+            self.charts,
             self.bridge,
             self.share,
             [self.data.view, self.split.view, self.controls.view, self.method.view],
@@ -109,7 +110,7 @@ class Sensitivity:
         self.bridge.unsettled_while(self._is_busy)
         self.page = self.layout.page
         follow(self.page, "dark_theme", self._show_theme)
-        follow(self.bridge, "narrow", self.figures.fit)
+        follow(self.bridge, "narrow", self._show_narrow)
         self._apply(settings)
         self.layout.say_preset(SWEEP_PRESETS.get(preset))
         pn.state.onload(self._loaded)
@@ -117,10 +118,13 @@ class Sensitivity:
         pn.state.on_session_destroyed(functools.partial(_end, self.runner))
 
     def _show_theme(self, dark: bool) -> None:
-        self.figures.set_theme(dark)
+        self.charts.show(dark=dark)
+
+    def _show_narrow(self, narrow: bool) -> None:
+        self.charts.show(narrow=narrow)
 
     def _loaded(self) -> None:
-        self._show_theme(bool(self.page.dark_theme))
+        self.charts.begin(dark=bool(self.page.dark_theme))
         if pn.state.curdoc is not None:
             pn.state.add_periodic_callback(self._look, period=LOOK_MS)
             if "SUPDR_SCHEDULER" not in os.environ:
@@ -203,11 +207,16 @@ class Sensitivity:
         settings = self.settings
         grid = settings.grid
         titles = [self._title(name) for name in grid]
-        links = [self._link(params) for params in cells_of(grid)]
         self._drawn = set()
         with pn.io.hold():
-            self.figures.show_grid(grid, [*titles, ""][:2], links, METRICS[settings.metric])
-            self.figures.show_current(grid, settings.base.method_options)
+            self.charts.show(
+                result=Result(grid, [settings.metric]),
+                metric=settings.metric,
+                measured=METRICS[settings.metric],
+                titles=titles,
+                links=[self._link(params) for params in cells_of(grid)],
+                options=settings.base.method_options,
+            )
             self.layout.describe(settings, titles, METRICS[settings.metric])
         self.layout.set_state(Phase.idle, ready=self._ready is not None)
 
@@ -267,7 +276,7 @@ class Sensitivity:
         if new:
             self._drawn.update(cell.number for cell in new)
             with pn.io.hold():
-                self.figures.show_cells(sweep.result(cells.values()), new, self.settings.metric)
+                self.charts.show(result=sweep.result(cells.values()))
         if new or phase is not self._phase or phase in (Phase.running, Phase.waiting, Phase.stopping):
             self.layout.set_state(phase, ready=True, progress=sweep.progress, message=runner.message)
             self.layout.say_result(sweep.result(cells.values()), self.settings.metric, self._place)

@@ -5,7 +5,7 @@ import pytest
 
 from supdr_viz.experiment.build import build_dataset
 from supdr_viz.experiment.settings import Settings
-from supdr_viz.pages.sensitivity.figures import MOST_SAID
+from supdr_viz.pages.sensitivity.elements import MOST_SAID
 from supdr_viz.pages.sensitivity.settings import Axis, SweepSettings, build_sweep
 from supdr_viz.pages.sensitivity.snippet import sweep_python
 from tests.viz.visitor import Visitor
@@ -41,11 +41,12 @@ def test_cells_say_their_values_and_the_best_is_marked():
     query = "?data=moons&data.n_samples=60&method=LSDR&method.max_iter=2&sweep.x=reg_u:log:0.01:1:3&sweep.folds=2"
     with Visitor(query, page="sensitivity") as visitor:
         visitor.press("Run").settle()
-        data = visitor.model("sweep cells").data
-        assert len(data["said"]) == 3 <= MOST_SAID
-        marked = [place for place, text in enumerate(data["said"]) if text.startswith("★")]
-        assert [data["value"][place] for place in marked] == [min(data["value"])]
-        for value, text in zip(data["value"], data["said"], strict=True):
+        values = visitor.model("sweep cells").data["zvalues"].tolist()
+        said = visitor.model("sweep words").data["said"][: len(values)]
+        assert len(values) == 3 <= MOST_SAID
+        marked = [place for place, text in enumerate(said) if text.startswith("★")]
+        assert [values[place] for place in marked] == [min(values)]
+        for value, text in zip(values, said, strict=True):
             assert float(text.removeprefix("★ ")) == pytest.approx(value, rel=0.01, abs=1e-9)
 
 
