@@ -26,7 +26,9 @@ def distances(points):
 
 @pytest.mark.parametrize("transductive", [False, True])
 def test_a_map_has_the_rows_where_the_first_fit_has_them(transductive):
-    sweep = Sweep(LSDR(max_iter=5), {"reg_u": [0.1]}, cv=[(np.arange(1, 150), [0])], maps=True, transductive=transductive)
+    sweep = Sweep(
+        LSDR(max_iter=5), {"reg_u": [0.1]}, cv=[(np.arange(1, 150), [0])], maps=True, transductive=transductive
+    )
     [cell] = cells_of(sweep).values()
     hidden = np.where(np.arange(150) == 0, np.nan, Y)
     model = LSDR(max_iter=5, reg_u=0.1, random_state=0)

@@ -57,7 +57,8 @@ class View:
 
     `result`: the grid, whose first parameter goes across, and its finished cells; `metric`: what the colours mean,
     `measured`: in words; `titles`: of the parameters; `links`: to the explorer, of every cell; `options`: current
-    values of parameters; `narrow`: there is little room, as on a phone; `dark`: the theme.
+    values of parameters; `narrow`: there is little room, as on a phone; `dark`: the theme; `maps`: of the cells, if
+    they are shown, and `walk`: which of them is the large one.
     """
 
     result: Result = field(default_factory=lambda: Result({"": [0]}, ["error"]))
@@ -68,6 +69,8 @@ class View:
     options: Mapping[str, Any] = field(default_factory=dict)
     narrow: bool = False
     dark: bool = False
+    maps: Any = None
+    walk: Any = None
 
     @property
     def values(self) -> list[list[Any]]:
@@ -109,11 +112,18 @@ class View:
 
 def heatmap(view: View) -> hv.Overlay:
     """Return the cells with their colours and what is written into them."""
+    return (heatmap_cells(view) * words(view, values=_has_room(view))).opts(
+        hv.opts.Overlay(**heatmap_look(view, "Heatmap"))
+    )
+
+
+def heatmap_cells(view: View) -> hv.HeatMap:
+    """Return the cells with their colours."""
     plane, colours = view.plane, view.colours
     across, up = plane.shape
     texts = np.array([cell_text(view, number) for number in range(plane.size)], dtype=object).reshape(plane.shape)
     links = np.array(view.links, dtype=object).reshape(plane.shape)
-    cells = hv.HeatMap(
+    return hv.HeatMap(
         (np.arange(float(across)), np.arange(float(up)), plane.T, texts.T, links.T),
         ["x", "y"],
         [hv.Dimension("value", range=view.limits), "text", "link"],
@@ -126,24 +136,28 @@ def heatmap(view: View) -> hv.Overlay:
         line_width=2,
         nonselection_alpha=1.0,
         colorbar=True,
-        colorbar_opts={"width": 12, "label_standoff": 6, "padding": 4, "background_fill_alpha": 0, "title": None},
+        colorbar_opts={"width": 12, "label_standoff": 6, "padding": 4, "background_fill_alpha": 0},
         tools=[HoverTool(tooltips=TOOLTIP), TapTool()],
+        clabel="",
+        fill_alpha=1.0,
         hooks=[_opening_runs],
     )
+
+
+def heatmap_look(view: View, kind: str) -> dict[str, Any]:
+    """Return options of the heatmap. `kind`: what it is, for screen readers."""
+    across, up = view.plane.shape
     titles = [*view.titles, ""]
-    where = f"{view.measured} by {' and '.join(filter(None, view.titles))}"
-    return (cells * _written(view)).opts(
-        hv.opts.Overlay(
-            xlim=(-0.5, across - 0.5),
-            ylim=(-0.5, up - 0.5),
-            xticks=ticks(view.values[0], "narrow" if view.narrow else "heatmap"),
-            yticks=ticks(view.values[1]) if len(view.values) > 1 else [(0, "")],
-            xlabel=titles[0],
-            ylabel=titles[1],
-            height=HEIGHT if len(view.values) > 1 else STRIP_HEIGHT,
-            **_look(view, "heatmap", f"Heatmap: {where}"),
-        )
-    )
+    return {
+        "xlim": (-0.5, across - 0.5),
+        "ylim": (-0.5, up - 0.5),
+        "xticks": ticks(view.values[0], "narrow" if view.narrow else "heatmap"),
+        "yticks": ticks(view.values[1]) if len(view.values) > 1 else [(0, "")],
+        "xlabel": titles[0],
+        "ylabel": titles[1],
+        "height": HEIGHT if len(view.values) > 1 else STRIP_HEIGHT,
+        **look(view, "heatmap", f"{kind}: {view.measured} by {' and '.join(filter(None, view.titles))}"),
+    }
 
 
 def _opening_runs(plot: Any, _element: Any) -> None:
@@ -155,11 +169,15 @@ def _opening_runs(plot: Any, _element: Any) -> None:
         tap.callback = CustomJS(args={"source": source}, code=OPEN_RUN)
 
 
-def _written(view: View) -> hv.Labels:
-    """Return what is written into the cells: values, a star at the best, crosses where all fits failed, the current."""
+def words(view: View, *, values: bool) -> hv.Labels:
+    """Return what is written into the cells: a star at the best, a cross where all fits failed, the current setting.
+
+    `values`: whether each cell says its value.
+    """
     plane, colours, result = view.plane, view.colours, view.result
-    x, y = (axis.ravel().astype(float) for axis in np.indices(plane.shape))
-    said = [value_text(value) for value in plane.ravel()] if _has_room(view) else [""] * plane.size
+    aside = 0.0 if values or view.maps is None else 0.37  # a map stands in the middle of each cell
+    x, y = (axis.ravel() + shift for axis, shift in zip(np.indices(plane.shape), (-aside, aside)))
+    said = [value_text(value) for value in plane.ravel()] if values else [""] * plane.size
     best = result.best(view.metric)
     if best is not None:
         said[best.number] = f"★ {said[best.number]}".strip()
@@ -167,8 +185,10 @@ def _written(view: View) -> hv.Labels:
         if math.isnan(cell.mean(view.metric)):
             said[number] = "✕"
     bright = plane.ravel() > sum(view.limits) / 2
-    inks = [colours.text if math.isnan(value) else "#17212B" if light else "#FFFFFF"
-            for value, light in zip(plane.ravel(), bright)]
+    inks = [
+        colours.text if math.isnan(value) else "#17212B" if light else "#FFFFFF"
+        for value, light in zip(plane.ravel(), bright)
+    ]
     rows = [*zip(x, y, said, inks, ["11px"] * len(said))]
     place = current_place(view)
     rows += [(*place, "□", colours.error, "26px")] if place else []
@@ -205,7 +225,11 @@ def _cell_lines(cell: Cell, metric: str) -> list[str]:
     lines += [f"{count} of {fits} fits {STOPPED.get(stop, stop)}" for stop, count in cell.stops.items()]
     lines += [f"failed: {escape(cell.errors[0][:160])}"] if cell.errors else []
     lines += ["warm start"] if cell.warm else []
-    return [*lines, f"{cell.seconds:.2g} s for {len(cell.outcomes)} fits", "click: run it in the explorer, on one split"]
+    return [
+        *lines,
+        f"{cell.seconds:.2g} s for {len(cell.outcomes)} fits",
+        "click: run it in the explorer, on one split",
+    ]
 
 
 # --- curves and bars --------------------------------------------------------------------------------------------------
@@ -220,13 +244,21 @@ def curve(view: View, axis: int) -> hv.Overlay:
     band = hv.Spread((x, mean, width), "x", ["score", "width"])
     lines = hv.Curve((x, mean), "x", "score"), hv.Curve((x, best), "x", "score")
     dots = hv.Scatter((x, mean, best, texts), "x", ["score", "best", "text"])
-    return hv.Overlay([
-        band.opts(color=colours.primary, fill_alpha=0.18, line_alpha=0.0),
-        lines[0].opts(color=colours.primary, line_width=2),
-        lines[1].opts(color=colours.secondary, line_width=1.5, line_dash="dashed", alpha=float(view.means.ndim > 1)),
-        dots.opts(color=colours.primary, size=6, tools=[HoverTool(tooltips=TOOLTIP)],
-                  hooks=[_named(f"sweep curve {axis}")]),
-    ]).opts(
+    return hv.Overlay(
+        [
+            band.opts(color=colours.primary, fill_alpha=0.18, line_alpha=0.0),
+            lines[0].opts(color=colours.primary, line_width=2),
+            lines[1].opts(
+                color=colours.secondary, line_width=1.5, line_dash="dashed", alpha=float(view.means.ndim > 1)
+            ),
+            dots.opts(
+                color=colours.primary,
+                size=6,
+                tools=[HoverTool(tooltips=TOOLTIP)],
+                hooks=[_named(f"sweep curve {axis}")],
+            ),
+        ]
+    ).opts(
         hv.opts.Overlay(
             xlim=(-0.5, len(view.values[axis]) - 0.5),
             ylim=_room(mean - width, mean + width, best),
@@ -235,7 +267,7 @@ def curve(view: View, axis: int) -> hv.Overlay:
             xlabel=view.titles[axis],
             ylabel=view.measured,
             height=CURVE_HEIGHT if view.means.ndim > 1 else WIDE_HEIGHT,
-            **_look(view, f"curve {axis}", f"Curve: {view.measured} over {view.titles[axis]}"),
+            **look(view, f"curve {axis}", f"Curve: {view.measured} over {view.titles[axis]}"),
         )
     )
 
@@ -286,7 +318,7 @@ def bars(view: View) -> hv.Overlay:
             ylabel="share of variance",
             yticks=[(0, "0"), (0.5, "50 %"), (1, "100 %")],
             height=BARS_HEIGHT,
-            **_look(view, "importance", f"Bars: importance of {' and '.join(view.titles)}"),
+            **look(view, "importance", f"Bars: importance of {' and '.join(view.titles)}"),
         )
     )
 
@@ -308,7 +340,7 @@ def _shares(view: View) -> dict[str, tuple[float, float]]:
 # --- what all charts have in common -----------------------------------------------------------------------------------
 
 
-def _look(view: View, name: str, described: str) -> dict[str, Any]:
+def look(view: View, name: str, described: str) -> dict[str, Any]:
     """Return options of every chart. `name`: of its figure; `described`: to screen readers."""
 
     def hook(plot: Any, _element: Any) -> None:
@@ -324,6 +356,7 @@ def _look(view: View, name: str, described: str) -> dict[str, Any]:
         "default_tools": [],
         "show_legend": False,
         "shared_axes": False,
+        "fontsize": {"labels": "12px", "ticks": "12px"},
         "hooks": [dressed(view.colours), hook],
     }
 

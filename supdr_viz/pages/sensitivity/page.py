@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -50,6 +51,9 @@ from supdr_viz.ui.page_thread import follow
 # How often the page looks how far its sweep is.
 LOOK_MS = 250
 
+# Time from one drawing of new cells to the next, in times that it takes.
+PAUSE = 5
+
 
 def sensitivity() -> Any:
     """Build the page for the visitor of the current session."""
@@ -73,6 +77,7 @@ class Sensitivity:
         self.settings = settings
         self._ready: tuple[Any, Any, Any] | None = None
         self._drawn: set[int] = set()
+        self._draw_from = 0.0
         self._phase = Phase.idle
         self._next = False
         self._store, unkept = store_path()
@@ -103,6 +108,8 @@ class Sensitivity:
             on_run=self._run,
             on_cancel=self.runner.cancel,
             on_csv=self._csv,
+            on_html=self._html,
+            on_maps=self._toggle_maps,
             file_button=self.data.file_button,
         )
         self.data.show_dialogs_in(self.share.dialogs)
@@ -119,6 +126,10 @@ class Sensitivity:
 
     def _show_theme(self, dark: bool) -> None:
         self.charts.show(dark=dark)
+
+    def _toggle_maps(self) -> None:
+        self.charts.show_maps(not self.charts.mapped)
+        self.layout.say_maps(self.charts.mapped)
 
     def _show_narrow(self, narrow: bool) -> None:
         self.charts.show(narrow=narrow)
@@ -188,13 +199,15 @@ class Sensitivity:
 
     def _prepare(self, settings: SweepSettings) -> None:
         self._ready = None
+        self.charts.set_labels(None)
         try:
             dataset, note = _in_memory(build_dataset(settings.base, self.data.table))
             if settings.metric not in FOR_TASK[dataset.task]:
                 self.settings = settings = replace(settings, metric=FOR_TASK[dataset.task][0])
             self.controls.set_task(dataset.task)
             self.method.describe(dataset.task)
-            self._ready = build_sweep(settings, dataset, self._store)
+            self._ready = build_sweep(settings, dataset, self._store, maps=True)
+            self.charts.set_labels(self._ready[2])
         except (ValueError, OSError) as error:
             self.layout.show_notice(str(error), "info" if isinstance(error, NotAtHand) else "warning")
             return
@@ -273,16 +286,22 @@ class Sensitivity:
         phase = runner.phase  # before the cells: the last ones are drawn before the end is said
         cells = dict(runner.cells)
         new = [cell for number, cell in cells.items() if number not in self._drawn]
-        if new:
-            self._drawn.update(cell.number for cell in new)
-            with pn.io.hold():
-                self.charts.show(result=sweep.result(cells.values()))
+        if new and (time.monotonic() >= self._draw_from or not runner.active):
+            self._draw(sweep.result(cells.values()))
         if new or phase is not self._phase or phase in (Phase.running, Phase.waiting, Phase.stopping):
             self.layout.set_state(phase, ready=True, progress=sweep.progress, message=runner.message)
-            self.layout.say_result(sweep.result(cells.values()), self.settings.metric, self._place)
+            self.layout.say_result(self.charts.view, self._place)
         if phase is not self._phase:
             self._phase = phase
             self.bridge.announce(self._summary(phase, cells))
+
+    def _draw(self, result: Result) -> None:
+        """Draw finished cells; the next ones wait, so that drawing takes a small share of the time."""
+        began = time.monotonic()
+        self._drawn.update(result.cells)
+        with pn.io.hold():
+            self.charts.show(result=result)
+        self._draw_from = began + PAUSE * (time.monotonic() - began)
 
     def _summary(self, phase: Phase, cells: dict[int, Any]) -> str:
         assert self._ready is not None
@@ -301,6 +320,9 @@ class Sensitivity:
         text = io.StringIO()
         sweep.result(dict(self.runner.cells).values()).table().to_csv(text, index=False)
         return text.getvalue()
+
+    def _html(self, sentences: str) -> str:
+        return self.charts.html_page(self.bridge.origin, sentences)
 
 
 def _shareable(settings: Settings) -> Settings:

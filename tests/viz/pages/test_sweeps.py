@@ -142,7 +142,7 @@ def test_charts_take_cells_in_any_order_and_failed_ones():
     broken = Sweep(sweep.estimator, {"beta": [-1.0, 0.5]}, cv=2)
     failed = View(broken.result(broken.run(X, y, "in-process")), "error", "error", ["β"], ["", ""], dark=True)
     for following in [*(replace(view, result=sweep.result(cells[:count])) for count in range(1, 7)), failed]:
-        for draw, pipe in charts.items():
+        for pipe in charts.values():
             pipe.send(following)
     shown = drawn[0].state.select_one({"name": "sweep cells"}).data
     assert np.isnan(shown["zvalues"]).tolist() == [True, False]
