@@ -23,7 +23,8 @@ class KernelWait:
     """
 
     def __init__(self, tell: Callable[[str], Any]) -> None:
-        self._tell, self._document = tell, None
+        self._tell = tell
+        self._document: Any = None
         self._compiled = warm.is_warm()  # all of them: there is nothing more to look at
         self._methods: tuple[str, ...] = ()
         self._then: Act | None = None

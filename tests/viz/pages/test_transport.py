@@ -6,7 +6,7 @@ import pytest
 
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.settings import Settings
-from supdr_viz.pages import transport, warming
+from supdr_viz.pages import warming
 from supdr_viz.pages.compare.lockstep import LockStep
 from supdr_viz.pages.transport import Transport
 from supdr_viz.run.session import Session
