@@ -18,7 +18,7 @@ import supdr
 from supdr.baselines import BASELINES, PCASVM, ElasticNet, LinearSVM, LogisticPCA
 from supdr.engine.preprocessing import PREPROCESSING, fit_preprocessing
 from supdr.engine.sparse_rows import SparseRows
-from supdr.methods.mac.mapping import Features
+from supdr.methods.mac.mapping import InMemoryFeatures
 from supdr.methods.mac.sparse_features import SparseFeatures
 from supdr.solvers.gaussians import Mapping
 from tests.core.conventions import check_conventions
@@ -194,7 +194,7 @@ def test_ridge_regression_and_leverages_are_those_of_dense_features(n_rows, dire
     """More rows than columns and fewer; by eigenvectors, and by LSMR and Lanczos steps."""
     X = D[:n_rows] / D.std(axis=0)
     mapping = Mapping("linear", X.mean(axis=0, keepdims=True), 0.0)
-    dense = Features(X, mapping)
+    dense = InMemoryFeatures(X, mapping)
     made = SparseFeatures(SparseRows.of(sparse.csr_array(X)), mapping, direct_size)
     targets, some = np.random.default_rng(0).normal(size=(n_rows, 2)), np.arange(0, n_rows, 3)
     near = functools.partial(np.testing.assert_allclose, rtol=1e-7, atol=1e-8)

@@ -19,7 +19,8 @@ from scipy.sparse.linalg import LinearOperator, lsmr
 
 from supdr.engine.interruption import abandonable, checkpoint
 from supdr.engine.sparse_rows import SparseRows
-from supdr.methods.mac.mapping import EIGEN_SIZE, SMALLEST_RIDGE
+from supdr.methods.mac.mapping import EIGEN_SIZE, SMALLEST_RIDGE, Features
+from supdr.rows.in_memory import InMemoryRows
 from supdr.solvers.gaussians import Mapping
 
 Array = NDArray[np.float64]
@@ -42,25 +43,22 @@ def may_be_formed(X: SparseRows) -> bool:
     return X.size <= FORMED_CELLS and X.shape[1] <= EIGEN_SIZE
 
 
-class SparseFeatures:
-    """Centred columns of sparse training rows, with the products and the fits of `supdr.methods.mac.mapping.Features`.
+class SparseFeatures(Features):
+    """Centred columns of sparse training rows.
 
     `X` (n, D): training rows; `mapping`: the linear one; `direct_size`: rows or columns up to which an
     eigendecomposition is made.
     """
 
-    matrix = None
-    symmetric = False
-
     def __init__(self, X: SparseRows, mapping: Mapping, direct_size: int = DIRECT_SIZE) -> None:
-        self.X, self.mapping = X, mapping
-        self.Phi, self.is_direct = X - mapping.centers[0], min(X.shape) <= direct_size
+        super().__init__(InMemoryRows(len(X)), mapping)
+        self.X, self.Phi, self.is_direct = X, X - mapping.centers[0], min(X.shape) <= direct_size
         self._judged: NDArray[np.intp] | None = None
 
     @property
-    def n_features(self) -> int:
-        """Return their number."""
-        return self.mapping.n_features
+    def part(self) -> SparseFeatures:  # type: ignore[override]
+        """The features of all rows."""
+        return self
 
     def image(self, weights: Array) -> Array:
         """Return F = Phi W' (n, L) for W' (M, L)."""
@@ -81,7 +79,7 @@ class SparseFeatures:
         """
         if not self.is_direct:
             return np.column_stack([self._solved(column, ridge) for column in values.T])
-        e, Q = self._eigenvectors
+        e, Q = self._eigenvectors()
         if len(Q) == len(self.X):
             return self.pull_back(Q @ ((Q.T @ values) / (e + ridge)[:, None]))
         return Q @ ((Q.T @ pulled) / (e + ridge)[:, None])
@@ -101,7 +99,7 @@ class SparseFeatures:
         """Nodes (p, k), or (k,), and weights (p, k): a leverage is the weighted sum of node / (node + ridge)."""
         assert self._judged is not None
         if self.is_direct:
-            e, Q = self._eigenvectors
+            e, Q = self._eigenvectors()
             if len(Q) == len(self.X):
                 return e, Q[self._judged] ** 2
             return e, (self.Phi[self._judged] @ Q) ** 2 / np.maximum(e, np.finfo(float).tiny)
@@ -125,12 +123,13 @@ class SparseFeatures:
         found = [eigh_tridiagonal(one, other) for one, other in zip(diagonal.T, beside[:-1].T)]
         return np.maximum([e for e, _ in found], 0.0), np.array([vectors[0] ** 2 for _, vectors in found])
 
-    @cached_property
     def _eigenvectors(self) -> tuple[Array, Array]:
-        """Eigenvalues and eigenvectors of the smaller one of Phi Phi' and Phi'Phi."""
-        wide = self.X.shape[0] <= self.X.shape[1]
-        e, Q = abandonable(lambda: np.linalg.eigh(self.Phi.row_gram() if wide else self.Phi.column_gram()))
-        return np.maximum(e, 0.0), Q
+        """Return eigenvalues and eigenvectors of the smaller one of Phi Phi' and Phi'Phi."""
+        if self._eigen is None:
+            gram = self.Phi.row_gram if self.X.shape[0] <= self.X.shape[1] else self.Phi.column_gram
+            e, Q = abandonable(lambda: np.linalg.eigh(gram()))
+            self._eigen = np.maximum(e, 0.0), Q
+        return self._eigen
 
     def _solved(self, values: Array, ridge: float) -> Array:
         """Return the weights (M,) for one column of targets (n,)."""
