@@ -81,9 +81,9 @@ class LSDR(InPartitions, Factorisation):
         Step sizes (eta_R, eta_CA) of solver "sgd", > 0.
     preprocessing : {"whiten", "zscore", "minmax", "none"}, default="whiten"
         Fitted inside and applied in `transform`.  Whitening is by a covariance shrunk as Ledoit and Wolf propose, and
-        becomes "zscore" when cells are missing, and for classes of half a row to three rows a column.  On whitened data
-        the first latent axis is close to that of linear discriminant analysis; with two classes the second axis is then
-        arbitrary.
+        becomes "zscore" when cells are missing, for classes of half a row to three rows a column, and for sparse rows
+        if the matrix that whitens them would have more than 4,194,304 entries.  On whitened data the first latent axis
+        is close to that of linear discriminant analysis; with two classes the second axis is then arbitrary.
     row_bias : bool, default=False
         Whether every row has a bias bu_i, as in the paper: a hidden latent coordinate with fixed loadings.
     calibrate : bool, default=True
@@ -161,6 +161,8 @@ class LSDR(InPartitions, Factorisation):
     ridge by approximate leave-one-out log loss.  Regression: a ridge by exact leave-one-out error.
 
     Missing cells (NaN in X) are left out of the reconstruction.  A row needs one observed cell.
+
+    Sparse rows are not made dense, and none of their cells is missing.  Solver "sgd" does not take them.
 
     A linear head tells few more classes apart than n_components + 1: a picture of ten classes misclassifies many.
 

@@ -218,6 +218,9 @@ class SDRGLM(FittedSDRGLM):
 
     A row of X without observed cells gets u = 0 from `transform`.
 
+    Sparse rows are not made dense, and none of their cells is missing; with columns that are not Gaussian a few rows at
+    a time are.
+
     References
     ----------
     I. Rish, G. Grabarnik, G. Cecchi, F. Pereira, G. Gordon, "Closed-Form Supervised Dimensionality Reduction with
