@@ -60,8 +60,7 @@ class Preprocessing:
         Raises ValueError if a cell is missing and the rows are whitened, which mixes all columns.
         """
         if isinstance(X, SparseRows):
-            filled = (self.low > 0.0) | (self.high < 0.0)
-            rows = X.minus(self.offset, filled)
+            rows = X.minus(self.offset, self.low, self.high)
             return rows * self.scale if self.matrix is None else rows.mixed(self.matrix)  # type: ignore[return-value]
         if self.matrix is not None and np.isnan(X).any():
             row = int(np.flatnonzero(np.isnan(X).any(axis=1))[0])
@@ -145,13 +144,14 @@ class Columns:
 
     def mean_minus(self, offset: NDArray) -> NDArray:
         """Return the mean of every column minus an offset, (m,)."""
-        deviations = self.X - offset
+        sparse = isinstance(self.X, SparseRows)
+        deviations = self.X.minus(offset, *self.extremes()) if sparse else self.X - offset
         return deviations.mean(axis=0) if self.complete else np.nanmean(deviations, axis=0)
 
     def directions(self, offset: NDArray, scale: NDArray, varies: NDArray) -> tuple[NDArray, NDArray, float]:
         """Return singular values (r,) and right singular vectors (r, m) of the scaled columns, and sum_n |x_n|^4."""
         if isinstance(self.X, SparseRows):
-            rows = self.X.minus(offset, np.zeros(len(offset), dtype=bool)) * (scale * varies)
+            rows = self.X.minus(offset, *self.extremes()) * (scale * varies)
             lengths = rows.row_squares()
             return *rows.decomposition(), float(lengths @ lengths)
         scaled = np.where(varies, (self.X - offset) * scale, 0.0)

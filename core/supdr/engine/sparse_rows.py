@@ -114,8 +114,14 @@ class SparseRows:
         """The transpose, for products."""
         return Transposed(self)
 
-    def minus(self, row: NDArray, filled: NDArray) -> SparseRows:
-        """Return the rows minus one row (m,): cell by cell in the columns of a mask (m,), which are stored whole."""
+    def minus(self, row: NDArray, low: NDArray, high: NDArray) -> SparseRows:
+        """Return the rows as they were given minus one row (m,), cell by cell in columns whose range has no 0.
+
+        `low`, `high` (m,): smallest and largest value of every column of the training rows.
+        """
+        filled = (low > 0.0) | (high < 0.0)
+        if not filled.any():
+            return self - row
         cells = _with_all_cells(self.cells, filled)
         inside = filled[cells.indices]
         data = np.where(inside, cells.data - row[cells.indices], cells.data)
