@@ -388,7 +388,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 ensure_min_samples=2 if reset else 1,
             )
 
-    def _checked_sparse(self, X: Any, reset: bool) -> NDArray:
+    def _checked_sparse(self, X: Any, reset: bool) -> Any:
         """Return the rows of a sparse matrix, array or data frame; raise TypeError where dense rows are needed."""
         reason = f"{type(self).__name__} takes dense rows; {SPARSE_TAKERS} take sparse ones"
         reason = self._dense_only() if self.accepts_sparse else reason
@@ -402,7 +402,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 "Input X contains NaN: X is sparse, and missing cells are for dense rows, which X.toarray() makes; or "
                 "fill them, for example with sklearn.impute.SimpleImputer"
             )
-        return rows  # type: ignore[return-value]
+        return rows
 
     def _expose_support(self, support: Any) -> None:
         """Set the fitted attributes of support vectors, a mask or positions among the labelled rows."""

@@ -54,14 +54,14 @@ class Preprocessing:
     matrix: NDArray | None = None
     inverse: NDArray | None = None
 
-    def transform(self, X: NDArray) -> NDArray:
-        """Return a new C-contiguous array of shape (n, r); NaN cells stay NaN.
+    def transform(self, X: Any) -> NDArray:
+        """Return a new C-contiguous array of shape (n, r), or such sparse rows; NaN cells stay NaN.
 
         Raises ValueError if a cell is missing and the rows are whitened, which mixes all columns.
         """
         if isinstance(X, SparseRows):
-            rows = X.minus(self.offset, self.low, self.high)
-            return rows * self.scale if self.matrix is None else rows.mixed(self.matrix)  # type: ignore[return-value]
+            rows: Any = X.minus(self.offset, self.low, self.high)
+            return rows * self.scale if self.matrix is None else rows.mixed(self.matrix)
         if self.matrix is not None and np.isnan(X).any():
             row = int(np.flatnonzero(np.isnan(X).any(axis=1))[0])
             raise ValueError(
@@ -71,14 +71,15 @@ class Preprocessing:
         centred = X - self.offset
         return centred * self.scale if self.matrix is None else centred @ self.matrix
 
-    def clipped(self, X: NDArray, margin: float = MARGIN) -> NDArray:
+    def clipped(self, X: Any, margin: float = MARGIN) -> NDArray:
         """Return rows (n, m) with every cell moved into the range of its column in the training rows.
 
         margin: what the range is widened by on either side, as a share of it.
         """
         beyond = margin * self.high - margin * self.low  # the difference of the two may be beyond all floats
         low, high = self.low - beyond, self.high + beyond
-        return X.clipped(low, high) if isinstance(X, SparseRows) else np.clip(X, low, high)  # type: ignore[return-value]
+        rows: Any = X.clipped(low, high) if isinstance(X, SparseRows) else np.clip(X, low, high)
+        return rows
 
     def inverse_transform(self, X: NDArray) -> NDArray:
         """Map (n, r) back to the (n, m) input space."""
