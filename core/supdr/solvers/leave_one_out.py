@@ -63,7 +63,7 @@ SCALING_ROWS = 400
 SHARED_SIZE = 1_000_000
 
 # Sparse rows at most on which a ridge is chosen.
-MOST_ROWS = 2000
+MOST_ROWS = 1500
 
 # Two numbers that differ by less than this share count as one.
 SAME = 1e-9

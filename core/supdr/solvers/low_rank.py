@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, svds
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, svds
 
 from supdr.engine.interruption import abandonable, checkpoint
 from supdr.engine.sparse_rows import SparseRows
@@ -31,6 +31,9 @@ SYSTEMS = 4096
 
 # Up to this many rows or columns of sparse rows all singular vectors are found, however few are needed.
 ALL_VECTORS = 300
+
+# Stored cells times products with vectors after which the search for exact singular vectors ends: some ten seconds.
+VISITED_CELLS = 1_000_000_000
 
 # Up to this many rows or columns the starting point is exact.
 SMALL_SIDE = 1000
@@ -62,17 +65,32 @@ def blocks_of(X: Any) -> Iterator[slice]:
 
 
 def leading_triplets(X: SparseRows, count: int) -> tuple[NDArray, NDArray, NDArray]:
-    """Return the largest singular values of sparse rows (N, D) with their vectors: (N, r), (r,) and (r, D)."""
+    """Return the largest singular values of sparse rows (N, D) with their vectors: (N, r), (r,) and (r, D).
+
+    Exact but where `VISITED_CELLS` are too few for it; then they are as near as subspace iteration comes.
+    """
     smaller = min(X.shape)
     if smaller <= max(ALL_VECTORS, 3 * count):
-        singular, right = (each[:count] for each in abandonable(X.decomposition))
-        return X @ right.T / np.where(singular > 0.0, singular, 1.0), singular, right
+        return _beside(X, abandonable(X.decomposition)[1][:count])
     operator = LinearOperator(
         X.shape, X.__matmul__, X.T.__matmul__, matmat=X.__matmul__, rmatmat=X.T.__matmul__, dtype=np.float64
     )
-    start = np.random.default_rng(0).standard_normal(smaller)
-    left, singular, right = abandonable(lambda: svds(operator, count, v0=start))
+    rng = np.random.default_rng(0)
+    restarts = max(1, VISITED_CELLS // max(X.cells.nnz, 1) // max(count, 18))  # of as many products, by default
+    try:
+        left, singular, right = abandonable(
+            lambda: svds(operator, count, v0=rng.normal(size=smaller), maxiter=restarts)
+        )
+    except ArpackNoConvergence:
+        return _beside(X, _subspace(X, np.zeros(X.shape[1]), count, rng, InMemoryRows(len(X))).T)
     return left[:, ::-1], singular[::-1], right[::-1]
+
+
+def _beside(X: SparseRows, right: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """Return left singular vectors and singular values beside right singular vectors (r, D)."""
+    image = X @ right.T
+    singular = np.linalg.norm(image, axis=0)
+    return image / np.where(singular > 0.0, singular, 1.0), singular, right
 
 
 def leading_singular_values(X: NDArray, count: int) -> NDArray:

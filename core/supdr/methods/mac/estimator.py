@@ -218,9 +218,9 @@ class MAC(FittedMAC):
     mapping that is linear in its parameters.
 
     Sparse rows are for ``mapping="linear"``, one layer and the solvers "mac", "admm" and "lbfgs".  They are not made
-    dense, but for features of at most 1000 columns and 4 million cells.  `reg_w` is then chosen on at most 2000 rows.
+    dense, but for features of at most 1000 columns and 4 million cells.  `reg_w` is then chosen on at most 1500 rows.
     With more than 1500 rows and columns W is found by LSMR, and left-out images are those of 256 rows, their leverages
-    found by 60 Lanczos steps.  Where features are not formed, "bound" rests on the multipliers of the passes.
+    found by 30 Lanczos steps.  Where features are not formed, "bound" rests on the multipliers of the passes.
 
     Features of the training rows are kept in half of scikit-learn's ``working_memory``, or computed again in blocks.
 

@@ -33,7 +33,7 @@ FORMED_CELLS = 4_000_000
 # Relative size of the gradient at which a ridge regression ends.
 LSMR_TOL = 1e-12
 
-LANCZOS_STEPS = 60
+LANCZOS_STEPS = 30
 # Rows whose Lanczos steps are taken together.
 LANCZOS_ROWS = 64
 
