@@ -52,7 +52,7 @@ class OneShot(Unweighted):
     Parameters
     ----------
     preprocessing : {"none", "zscore", "minmax", "whiten"}
-        Fitted on all rows.
+        Fitted on all rows.  Sparse rows, where a method takes them, are not whitened.
     random_state : int or None, default=None
         Seed.
     verbose : int, default=0

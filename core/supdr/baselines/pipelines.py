@@ -142,7 +142,7 @@ class PCASVM(_HasMargins):
     ----------
     n_components : int or float, default=2
         Latent dimension; no more than rows or columns allow is used.  A float between 0 and 1 is a share of the
-        variance of the labelled rows: as many components as explain it.
+        variance of the labelled rows, which must be dense: as many components as explain it.
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
     C : float, default=1.0
