@@ -152,9 +152,9 @@ class LogisticUDR(_Unsupervised):
 
 def _logistic(latent: NDArray, labels: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
     """Return weights (K, L) and biases (K,) of the rows whose label is not NaN; K = 1 for two classes."""
-    seen = ~np.isnan(labels)
+    labelled = ~np.isnan(labels)
     model = LogisticRegression(tol=LOGISTIC_TOL, max_iter=1000)
-    model.fit(latent[seen], labels[seen], sample_weight=weights[seen])
+    model.fit(latent[labelled], labels[labelled], sample_weight=weights[labelled])
     return model.coef_, model.intercept_
 
 

@@ -283,9 +283,9 @@ class TwoLayerProblem(Problem):
             losses = self._log_losses(first.left_out)
             return self._mixture(first, corners, float(SHARPNESS[int(np.argmin(losses))]))
         rng = np.random.default_rng([seed, 3])
-        seen = self.all_rows.taken(first.left_out, self.all_rows.sampled)
-        unit = median_distance(seen, rng)
-        centers = seen[np.sort(rng.choice(len(seen), min(SECOND_CENTERS, len(seen)), replace=False))]
+        codes = self.all_rows.taken(first.left_out, self.all_rows.sampled)
+        unit = median_distance(codes, rng)
+        centers = codes[np.sort(rng.choice(len(codes), min(SECOND_CENTERS, len(codes)), replace=False))]
         paths = []
         for width in SECOND_WIDTHS:
             mapping = Mapping("rbf", centers, 0.5 / (width * unit) ** 2)

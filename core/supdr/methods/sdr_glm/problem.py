@@ -211,8 +211,8 @@ class SDRGLMProblem(Problem):
     def terms(self, state: SDRGLMState) -> dict[str, float]:
         """Return the terms of -J."""
         point = self._point(state)
-        seen, values = self._latest.get("values", (None, None))
-        if values is None or seen is not state:
+        latest, values = self._latest.get("values", (None, None))
+        if values is None or latest is not state:
             values = self.values(point)
         ridge = (
             self.reg_u * values.size
@@ -277,8 +277,8 @@ class SDRGLMProblem(Problem):
     def _fresh_loadings(self, latent: Any) -> NDArray:
         if not self.weighted:
             return self.gaussian_loadings(latent)
-        begin = null_parameters(self.codes, self.column_null[1], self.n_components, self.size)
-        return self.weighted_loadings(None, latent, begin)
+        null = null_parameters(self.codes, self.column_null[1], self.n_components, self.size)
+        return self.weighted_loadings(None, latent, null)
 
     def gaussian_loadings(self, latent: Any) -> NDArray:
         """Return the loadings that are best for U, complete Gaussian data."""
