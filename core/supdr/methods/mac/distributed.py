@@ -133,7 +133,7 @@ def _calibration(run: Any, snapshot: Snapshot) -> dict[str, Any]:
     """Return the calibrated head, fitted to the left-out images of the run's judged rows."""
     problem = run._own_problem()
     left_out = problem.left_out_images(snapshot.state)
-    return {"calibrated": loo_softmax(left_out, problem.judged_codes, problem.judged_weights)}
+    return {"_calibrated_head": loo_softmax(left_out, problem.judged_codes, problem.judged_weights)}
 
 
 def _latent_partitions(model: Any) -> tuple[Any, Any] | None:

@@ -16,13 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.functions.families import LIMITED, expand, log_likelihood, log_likelihoods
-from supdr.solvers.low_rank import (
-    augmented,
-    packed_products,
-    padded,
-    padded_width,
-    row_blocks,
-)
+from supdr.solvers.low_rank import augmented, packed_products, padded, padded_width, row_blocks
 from supdr.solvers.positive_definite import solve_positive
 
 

@@ -21,12 +21,7 @@ from supdr.functions.families import (
     null_parameters,
     number_losses,
 )
-from supdr.methods.sdr_glm.features import (
-    ColumnSums,
-    GramFeatures,
-    SharedFeatures,
-    WeightedFeatures,
-)
+from supdr.methods.sdr_glm.features import ColumnSums, GramFeatures, SharedFeatures, WeightedFeatures
 from supdr.methods.sdr_glm.state import Point, SDRGLMState, Values
 from supdr.methods.sdr_glm.targets import NullFacts, TargetSide, null_facts, null_head
 from supdr.rows.in_memory import InMemoryRows, largest
