@@ -12,15 +12,7 @@ from numpy.typing import NDArray
 
 from supdr.engine.checks import check_shapes
 from supdr.engine.iterate import Problem, generator, workspace_property
-from supdr.functions.families import (
-    GAMMA,
-    GAUSSIAN,
-    NEGATIVE_BINOMIAL,
-    cell_sums,
-    null_loss_about,
-    null_parameters,
-    number_losses,
-)
+from supdr.functions import families
 from supdr.methods.sdr_glm.features import ColumnSums, GramFeatures, SharedFeatures, WeightedFeatures
 from supdr.methods.sdr_glm.state import Point, SDRGLMState, Values
 from supdr.methods.sdr_glm.targets import NullFacts, TargetSide, null_facts, null_head
@@ -93,7 +85,7 @@ class SDRGLMProblem(Problem):
     def features(self) -> Any:
         """Return the feature side in the form that suits the data."""
         n_rows, n_columns = self.X.shape
-        if self.nonnegative or not (self.codes == GAUSSIAN).all() or np.isnan(self.X).any():
+        if self.nonnegative or not (self.codes == families.GAUSSIAN).all() or np.isnan(self.X).any():
             return self.weighted_features
         shape = GramFeatures if n_rows <= n_columns else SharedFeatures
         return shape(self.X, self.c, self.column_weight)
@@ -126,7 +118,7 @@ class SDRGLMProblem(Problem):
     @cached_property
     def rank_threshold(self) -> float:
         """Reconstruction alone keeps a component only if its singular value in the centred X exceeds this."""
-        gaussian = (self.codes == GAUSSIAN).all()
+        gaussian = (self.codes == families.GAUSSIAN).all()
         return float(np.sqrt(self.reg_u * self.reg_v) / (self.weight * (2.0 * self.c if gaussian else 1.0)))
 
     @cached_property
@@ -251,7 +243,7 @@ class SDRGLMProblem(Problem):
         """
         centre = self.column_null[1]
         factor = np.select(
-            [self.codes == GAUSSIAN, self.codes == GAMMA, self.codes == NEGATIVE_BINOMIAL],
+            [self.codes == families.GAUSSIAN, self.codes == families.GAMMA, self.codes == families.NEGATIVE_BINOMIAL],
             [2.0 * self.c, 1.0 / np.where(centre > 0.0, centre, 1.0), self.size / (self.size + centre)],
             1.0,
         )
@@ -272,7 +264,7 @@ class SDRGLMProblem(Problem):
     def _fresh_loadings(self, latent: Any) -> NDArray:
         if not self.weighted:
             return self.gaussian_loadings(latent)
-        null = null_parameters(self.codes, self.column_null[1], self.n_components, self.size)
+        null = families.null_parameters(self.codes, self.column_null[1], self.n_components, self.size)
         return self.weighted_loadings(None, latent, null)
 
     def gaussian_loadings(self, latent: Any) -> NDArray:
@@ -349,17 +341,17 @@ def column_facts(
     Gaussian cells; `column_weight` (D,): what the columns' shares of H_X are multiplied by; `size`: r of negative
     binomial cells.
     """
-    count, total = rows.total(cell_sums, cells)
+    count, total = rows.total(families.cell_sums, cells)
     centre = total / np.where(count > 0.0, count, 1.0)
     losses = rows.total(_number_losses, cells, codes, centre, c, size)
-    return null_loss_about(codes, count, centre, losses, column_weight), centre
+    return families.null_loss_about(codes, count, centre, losses, column_weight), centre
 
 
 # --- the work on rows ---------------------------------------------------------------------------------------------
 
 
 def _number_losses(X: NDArray, codes: NDArray, centre: NDArray, c: float, size: float) -> NDArray:
-    return number_losses(codes, X, centre, c, size=size)
+    return families.number_losses(codes, X, centre, c, size=size)
 
 
 def loading_sums(features: SharedFeatures | GramFeatures, latent: NDArray) -> tuple[NDArray, NDArray]:
