@@ -77,14 +77,7 @@ class LabelledRows(PartitionedRows):
         return partial_states_observed()
 
     def fit_svms(
-        self,
-        targets: Any,
-        signs: Any,
-        costs: Any,
-        start: Heads | None,
-        *,
-        n_jobs: int | None,
-        **options: Any,
+        self, targets: Any, signs: Any, costs: Any, start: Heads | None, *, n_jobs: int | None, **options: Any
     ) -> Heads:
         """Return a support vector machine per column of `signs`, see `solve_distributed_svms`."""
         return solve_distributed_svms(targets, signs, costs, start=start, **options)
