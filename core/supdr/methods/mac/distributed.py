@@ -162,7 +162,7 @@ class DistributedFeatures(Features):
     def _matrix(self) -> Partitions | None:
         """Phi, where workers have room for it; leverages alone do not need it."""
         fits = fits_in_memory(self.rows.n_rows, self.mapping.n_features)
-        return persist(_features, self.mapping, self.rows.X) if fits else None
+        return persist(Mapping.features, self.mapping, self.rows.X) if fits else None
 
     @cached_property
     def part(self) -> Partitions:
@@ -223,7 +223,3 @@ def _first_of_each(codes: NDArray, n_classes: int) -> tuple[int, NDArray]:
     present, at = np.unique(codes, return_index=True)
     first[present] = at
     return len(codes), first
-
-
-def _features(mapping: Mapping, X: Array) -> Array:
-    return mapping.features(X)
