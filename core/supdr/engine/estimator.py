@@ -20,12 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
-from supdr.engine.checks import (
-    check_snapshot,
-    check_unchanged,
-    check_weights,
-    naming_extremes,
-)
+from supdr.engine.checks import check_snapshot, check_unchanged, check_weights, naming_extremes
 from supdr.engine.components import too_few_components, warn_of_few_components
 from supdr.engine.context import RunContext
 from supdr.engine.docstrings import with_entries_of

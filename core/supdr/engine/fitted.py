@@ -53,6 +53,22 @@ def as_fitted(method: Method) -> Method:
     return call  # type: ignore[return-value]
 
 
+def once_per_snapshot(compute: Method) -> Method:
+    """Decorate a method without arguments of a `FittedReducer`: it computes its result once for each state."""
+    name = compute.__name__
+
+    @functools.wraps(compute)
+    def call(self: FittedReducer) -> Any:
+        """Return the result for the state that the estimator has."""
+        if name in getattr(self, "_memo", ()):  # there is none before the fit
+            return self._memo[name]
+        result = compute(self)
+        self._memo[name] = result
+        return result
+
+    return call  # type: ignore[return-value]
+
+
 class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The part of `SupervisedReducer` that reads a state.
 
@@ -274,11 +290,13 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _probabilities(self, scores: NDArray) -> NDArray:
         """Return class probabilities (n, K) of head outputs; a probabilistic head overrides this."""
-        if "temperature" not in self._memo:
-            left_out, rows = self._left_out_scores()
-            targets = self._training[1]
-            self._memo["temperature"] = fit_temperature(left_out, targets.codes[rows], targets.weights[rows])
-        return class_probabilities(scores, self._memo["temperature"])
+        return class_probabilities(scores, self._temperature())
+
+    @once_per_snapshot
+    def _temperature(self) -> float:
+        """Return the temperature of the softmax, fitted to left-out rows."""
+        (left_out, rows), targets = self._left_out_scores(), self._training[1]
+        return fit_temperature(left_out, targets.codes[rows], targets.weights[rows])
 
     def _left_out_scores(self) -> tuple[NDArray, NDArray]:
         """Return head outputs of training rows by fits without their labels, and the numbers of these rows."""

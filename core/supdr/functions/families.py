@@ -292,11 +292,11 @@ def null_parameters(codes: NDArray, centre: NDArray, n_components: int, size: fl
     `codes` (D,): family of every column; `centre` (D,): column means; `n_components`: L; `size`: r of the negative
     binomial cells. Returns (L + 1, D): the last row holds the biases.
     """
-    begin = np.zeros((n_components + 1, len(codes)))
+    loadings = np.zeros((n_components + 1, len(codes)))
     logarithmic = np.flatnonzero((codes != BERNOULLI) & (codes != GAUSSIAN))
-    begin[-1, logarithmic] = np.log(centre[logarithmic] + SMALLEST_MEAN)
-    begin[-1, codes == NEGATIVE_BINOMIAL] -= np.log(size)
-    return begin
+    loadings[-1, logarithmic] = np.log(centre[logarithmic] + SMALLEST_MEAN)
+    loadings[-1, codes == NEGATIVE_BINOMIAL] -= np.log(size)
+    return loadings
 
 
 def softmax(theta: NDArray) -> tuple[NDArray, NDArray]:

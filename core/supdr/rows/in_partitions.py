@@ -34,7 +34,7 @@ def calibrated_on_sample(run: Any, snapshot: Snapshot) -> dict[str, Any]:
     """Return the results that predictions of the calibrated head share, computed on the run's own sample."""
     own = run.at(snapshot)
     own._latent_scores(own._own_latent()[:1], True)
-    return {name: value for name, value in own._memo.items() if name != "own"}
+    return {name: value for name, value in own._memo.items() if name != "_own_latent"}
 
 
 class PartitionSupport(NamedTuple):

@@ -125,8 +125,8 @@ def kernel_spectrum(kernel: Array) -> Spectrum:
     Eigenvalues that are rounding are left out.
     """
     e, Q = abandonable(lambda: np.linalg.eigh(kernel))
-    kept = e > SMALLEST_EIGENVALUE * e[-1]
-    return Spectrum(e[kept], np.ascontiguousarray(Q[:, kept] / np.sqrt(e[kept])))
+    significant = e > SMALLEST_EIGENVALUE * e[-1]
+    return Spectrum(e[significant], np.ascontiguousarray(Q[:, significant] / np.sqrt(e[significant])))
 
 
 def nystroem_spectrum(gram: Array, inner: Array) -> Spectrum:

@@ -109,17 +109,17 @@ def initial_factors(
         components = init_scale * rng.standard_normal((n_components, m))
         intercept_x = init_scale * rng.standard_normal((1, m))[0]
         return latent, components, intercept_x
-    given = pca_start(X, n_components, None if rows is None else over) if isinstance(init, str) else init
-    latent = over.each(_begun, latent, given, n_components)
+    principal = pca_start(X, n_components, None if rows is None else over) if isinstance(init, str) else init
+    latent = over.each(_replaced_coordinates, latent, principal, n_components)
     sums = over.total(_first_loadings, X, latent, n_components, observed)
     return latent, *solve_loadings(sums, reg_v / beta)
 
 
-def _begun(latent: NDArray, given: NDArray, n_components: int) -> NDArray:
-    begun = latent.copy()
-    begun[:, : given.shape[1]] = given
-    begun[:, n_components:] = 0.0  # the row bias
-    return begun
+def _replaced_coordinates(latent: NDArray, coordinates: NDArray, n_components: int) -> NDArray:
+    replaced = latent.copy()
+    replaced[:, : coordinates.shape[1]] = coordinates
+    replaced[:, n_components:] = 0.0  # the row bias
+    return replaced
 
 
 def _first_loadings(

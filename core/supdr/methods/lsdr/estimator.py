@@ -22,13 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.engine.checks import (
-    check_cells,
-    check_start,
-    warn_of_many_components,
-)
+from supdr.engine.checks import check_cells, check_start, warn_of_many_components
 from supdr.engine.components import component_count
-from supdr.engine.fitted import as_fitted
+from supdr.engine.fitted import as_fitted, once_per_snapshot
 from supdr.engine.iterate import Snapshot
 from supdr.engine.parameters import Parameter
 from supdr.engine.preprocessing import FEW_ROWS, Preprocessing, fit_preprocessing, scaling_of_rows
@@ -344,20 +340,19 @@ class LSDR(InPartitions, Factorisation):
     def _loss_code(self) -> int:
         return SQUARED if self.task == "regression" else loss_code(self.loss)
 
+    @once_per_snapshot
     def _calibrated_heads(self) -> tuple[NDArray, NDArray]:
-        """Return heads (D, K) and (K,) fitted on the fold-in of the labelled rows; computed once per snapshot."""
-        if "calibrated" not in self._memo:
-            X, targets = self._training
-            features = self._latent(X[targets.labelled])
-            spread = column_spread(features)
-            features, Y = features / spread, targets.values[targets.labelled]
-            weights = targets.weights[targets.labelled]
-            if targets.classes is None:
-                coef, intercept = loo_ridge(features, (Y - self._target_mean) / self._target_scale, weights)
-            else:
-                coef, intercept = loo_softmax(features, targets.codes[targets.labelled], weights)
-            self._memo["calibrated"] = coef / spread[:, None], intercept
-        return self._memo["calibrated"]
+        """Return heads (D, K) and (K,) fitted on the fold-in of the labelled rows."""
+        X, targets = self._training
+        features = self._latent(X[targets.labelled])
+        spread = column_spread(features)
+        features, Y = features / spread, targets.values[targets.labelled]
+        weights = targets.weights[targets.labelled]
+        if targets.classes is None:
+            coef, intercept = loo_ridge(features, (Y - self._target_mean) / self._target_scale, weights)
+        else:
+            coef, intercept = loo_softmax(features, targets.codes[targets.labelled], weights)
+        return coef / spread[:, None], intercept
 
     @classmethod
     def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:

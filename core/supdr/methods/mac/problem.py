@@ -357,7 +357,7 @@ class MACProblem(Problem):
 
     def mapped(self, targets: Array, heads: Heads, mapping: Any, reg_w: float, seed: int, iteration: int) -> MACState:
         """Return a state at given targets and classifiers, with the mapping fitted to the targets."""
-        begun = MACState(
+        state = MACState(
             targets=targets,
             latent=targets,
             weights=np.empty((0, self.n_components)),
@@ -378,7 +378,7 @@ class MACProblem(Problem):
             iteration=iteration,
             bound_search=BoundSearch(),
         )
-        return self.prepared(self.refitted(begun, targets, self.pulled(mapping, targets)))
+        return self.prepared(self.refitted(state, targets, self.pulled(mapping, targets)))
 
     def pulled(self, mapping: Any, targets: Array) -> PulledTargets:
         """Return Phi' targets (M, L)."""

@@ -29,10 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
-from supdr.engine.checks import (
-    check_start,
-    check_weights,
-)
+from supdr.engine.checks import check_start, check_weights
 from supdr.engine.components import component_count
 from supdr.engine.estimator import SharedFit
 from supdr.engine.fitted import predicts_classes

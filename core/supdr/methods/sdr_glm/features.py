@@ -18,14 +18,7 @@ from numpy.typing import NDArray
 
 from supdr.engine.sparse_rows import SparseRows, dense
 from supdr.functions.families import LIMITED, expand, log_likelihood, log_likelihoods
-from supdr.solvers.low_rank import (
-    augmented,
-    blocks_of,
-    packed_products,
-    padded,
-    padded_width,
-    row_blocks,
-)
+from supdr.solvers.low_rank import augmented, blocks_of, packed_products, padded, padded_width, row_blocks
 from supdr.solvers.positive_definite import solve_positive
 
 

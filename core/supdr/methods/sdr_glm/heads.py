@@ -86,10 +86,10 @@ def fit_head(features: NDArray, targets: TargetSide) -> tuple[NDArray, NDArray]:
     weights = np.ones(len(features)) if targets.weights is None else targets.weights
     coef, intercept = np.zeros((features.shape[1], targets.Y.shape[1])), np.zeros(targets.Y.shape[1])
     for k, code in enumerate(targets.codes):
-        seen = ~np.isnan(targets.Y[:, k])
-        rows, values = features[seen], targets.Y[seen, k]
+        observed = ~np.isnan(targets.Y[:, k])
+        rows, values = features[observed], targets.Y[observed, k]
         fit = _fit_bits if code == BERNOULLI else _fit_numbers if code == GAUSSIAN else _fit_counts
-        coef[:, k], intercept[k] = fit(rows, values, weights[seen])
+        coef[:, k], intercept[k] = fit(rows, values, weights[observed])
     return coef / scale, intercept
 
 
