@@ -343,6 +343,14 @@ def test_spaces_a_tab_and_quotation_marks():
     assert dataset.target_names == ("model 0", "model 1", "model 2")
 
 
+def test_several_tabs_between_cells():
+    text = "".join(f"{15 + k / 10}\t14.5\t{chr(9) * (k % 3)}{k}\t{1 + k % 3}\n" for k in range(ROWS))
+    dataset = read_file(text.encode(), name="seeds.txt", target="x4", task="classification")
+    np.testing.assert_array_equal(dataset.X[:, 2], np.arange(ROWS))
+    empty = "".join(f"{k / 10}\t{'' if k % 4 else k}\t{'ab'[k % 2]}\n" for k in range(ROWS))
+    assert np.isnan(read_file(empty.encode(), name="t.txt").X).sum() == 18
+
+
 def test_decimal_commas_between_spaces():
     text = "".join(f"{k},5 {k},25 {k % 2}\n" for k in range(ROWS))
     np.testing.assert_array_equal(read_file(text.encode(), name="t.txt").X.T, np.arange(ROWS) + [[0.5], [0.25]])

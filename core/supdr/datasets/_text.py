@@ -201,10 +201,12 @@ def _spaced(text: str, delimiter: str) -> str:
     """Return text whose cells spaces separate with tabs in their place; empty: they do not.
 
     Such lines have as many cells each, but for a header that lacks the rows' names, and most cells are numbers or in
-    quotation marks.  What another delimiter splits as well must have several numbers in a cell.
+    quotation marks.  What another delimiter splits as well must have several numbers in a cell, and tabs must not be
+    equally many in all lines.
     """
     lines = [line for line in text.split("\n") if line.strip()]
-    if len(lines) < 2 or (delimiter and len(NUMBERS_IN_A_CELL.findall(text)) < len(lines) - 1):
+    even = len({line.count("\t") for line in lines}) == 1 if delimiter == "\t" else bool(delimiter)
+    if len(lines) < 2 or (even and len(NUMBERS_IN_A_CELL.findall(text)) < len(lines) - 1):
         return ""
     made = SPACES.sub(lambda found: found[1] or "\t", re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text))
     first, *rest = (len(cells) for _, _, cells in split(made, "\t", strict=False))
