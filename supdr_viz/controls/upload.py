@@ -147,7 +147,7 @@ class UploadPanel:
             widgets.button(each.label, partial(self._try, name), kind="text", icon="table_view")
             for name, each in SAMPLES.items()
         ]
-        return widgets.flow(widgets.caption("Or try one of these:", width=130, sizing_mode=None), *buttons, margin=0)
+        return widgets.flow(widgets.caption("Or try one of these:", width=112, sizing_mode=None), *buttons, margin=0)
 
     def _try(self, name: str) -> None:
         self.receive(name, SAMPLES[name].csv())
