@@ -55,17 +55,8 @@ class Records:
         return "".join(f"{line}\n" for start, stop in spans for line in self.lines[start:stop])
 
 
-def read_csv(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
-    """Read text separated by commas, semicolons, tabs, bars or spaces; by which is found out."""
-    return _read(data, name, limits, rules, "")
-
-
-def read_tsv(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
-    """Read text separated by tabs."""
-    return _read(data, name, limits, rules, "\t")
-
-
-def _read(data: bytes, name: str, limits: Limits, rules: Rules, delimiter: str) -> Table:
+def read_csv(data: bytes, name: str, limits: Limits, rules: Rules, *, delimiter: str = "") -> Table:
+    """Read text separated by commas, semicolons, tabs, bars or spaces; `delimiter`: empty if it must be found."""
     text, notes = decode(data, name)
     marked = SEPARATOR_LINE.match(text)
     if marked:
