@@ -75,8 +75,8 @@ def read_text(
     """Read separated text; `notes` are sentences that come first, `format` says how it is separated."""
     records = _records_of(text, name, limits, delimiter)
     first = _first_record(records, rules)
-    end = _last_record(records, rules)
-    width = _width(records, first, end)
+    end, short = _last_record(records, rules)
+    width = _width(records, first, end - short)
     if width == 1:
         separators = DELIMITERS[delimiter] if name.lower().endswith(".tsv") else "commas, semicolons or tabs"
         raise FileProblem(
@@ -255,24 +255,30 @@ def _is_row(cells: list[str], below: list[list[str]]) -> bool:
     )
 
 
-def _last_record(records: Records, rules: Rules) -> int:
-    """Return the number of the record behind the table: below are lines of words, and rows that sum up those above."""
+def _last_record(records: Records, rules: Rules) -> tuple[int, int]:
+    """Return the number of the record behind the table, and how many of its last rows may lack cells.
+
+    Below are lines of words, which are rows where they are not left out, and rows that sum up those above.
+    """
     usual, end = records.usual, len(records.starts)
     if usual <= 2 or end <= 3:
-        return end
+        return end, 0
     tail = [[cell.strip() for cell in cells] for cells in reversed(records.tail[: end - 2])]
     below = [next((k for k, cells in enumerate(tail) if not test(cells, usual)), len(tail)) for test in BELOW]
     lines = [" ".join(filter(None, cells)) for cells in tail]
     notes = [" / ".join(filter(None, reversed(lines[:count]))) for count in below]
-    if below[0]:
-        text = "Left out below the table"
-        below[0] *= rules.propose("footnotes", text, below[0], "lines", example=notes[0], default=True)
-    if below[1] > below[0] and notes[1]:
-        text = "Left out at the end, as totals and remarks"
-        below[1] *= rules.propose("totals", text, below[1] - below[0], "rows", example=notes[1])
-    else:
-        below[1] = 0
-    return end - max(below)
+    short = below[0]
+    text = "Left out below the table"
+    if below[0] and rules.propose("footnotes", text, below[0], "lines", example=notes[0], default=True):
+        end, short = end - below[0], 0
+    text = "Left out at the end, as totals and remarks"
+    if (
+        below[1] > below[0]
+        and notes[1]
+        and rules.propose("totals", text, below[1] - below[0], "rows", example=notes[1])
+    ):
+        return len(records.starts) - below[1], 0
+    return end, short
 
 
 def _is_footnote(cells: list[str], usual: int) -> bool:

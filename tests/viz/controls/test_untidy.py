@@ -396,10 +396,10 @@ def test_what_was_chosen_stays_when_a_file_is_read_under_other_rules():
 
 def test_a_switch_with_which_the_file_cannot_be_read_goes_back():
     with Visitor(OPENING) as visitor:
-        upload(visitor, UNITS + "Source: my own\n", "units.csv")
-        switch(visitor, footnotes=False)
-        assert visitor.sees("Line 62 has 1 cells, the first line has 4.")
-        assert switches(visitor)["footnotes"] is True
+        upload(visitor, "Weights of 2024\n" + UNITS, "units.csv")
+        switch(visitor, titles=False)
+        assert visitor.sees("Line 2 has 4 cells, the first line has 1.")
+        assert switches(visitor)["titles"] is True
 
 
 def test_what_is_written_for_a_missing_cell_can_be_changed():
