@@ -88,7 +88,8 @@ def test_a_sign_is_never_dropped(texts, values):
 
 
 def test_a_class_is_called_as_it_is_written():
-    for texts in (("1.0", "2.0"), ("01", "02"), ("1", "1.0"), ("1e1", "2")):
+    dates = ("1.2.2003", "01.02.2003", "2.3.2004"), ("2020-01-01", "2020-01-01 00:00")
+    for texts in (("1.0", "2.0"), ("01", "02"), ("1", "1.0"), ("1e1", "2"), ("TRUE", "FALSE"), *dates):
         look = look_at(table(code=texts))
         assert set(look.read(target="code", task="classification").target_names) == set(texts)
 
