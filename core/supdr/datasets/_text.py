@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from supdr.datasets._header import headed, may_lack_names
 from supdr.datasets._tables import Table
+from supdr.datasets.labels import NUMBER
 from supdr.datasets.limits import FileProblem, Limits
 from supdr.datasets.proposals import MISSING, Rules
 
@@ -26,11 +27,10 @@ REMARK = "#"
 SEPARATOR_LINE = re.compile(r"sep=([\t;,|])\n")  # for Excel, above the table
 # How the last rows begin that sum up those above.
 TOTALS = ("total", "totals", "grand total", "sum", "mean", "average", "summe", "gesamt", "mittelwert")
-NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 SPACES = re.compile(r'(?<!\S)("(?:[^"\n]|"")*")(?!\S)|[ \t]+')
 OF_A_KIND = re.compile(r'(?<!\S)(?:"[^"\n]*"|[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?|NA)(?!\S)')
 # A cell of several numbers between which there are spaces.
-NUMBERS_IN_A_CELL = re.compile(rf"(?m)(?:^|[\t,;|]) *{NUMBER}(?: +{NUMBER})+ *(?=[\t,;|]|$)")
+NUMBERS_IN_A_CELL = re.compile(rf"(?m)(?:^|[\t,;|]) *{NUMBER.pattern}(?: +{NUMBER.pattern})+ *(?=[\t,;|]|$)")
 
 
 @dataclass
@@ -238,7 +238,7 @@ def _first_record(records: Records, rules: Rules) -> int:
     if not first:
         return 0
     filled = [cell.strip() for cells in head[:first] for cell in cells if cell.strip()]
-    words = not any(re.fullmatch(NUMBER, cells[0].strip()) for cells in head[:first])
+    words = not any(NUMBER.fullmatch(cells[0].strip()) for cells in head[:first])
     text, titles = "Left out above the header", " / ".join(filled)
     return first * rules.propose("titles", text, first, "lines", example=titles, default=words)
 
@@ -250,7 +250,7 @@ def _is_title(cells: list[str], usual: int) -> bool:
 def _is_row(cells: list[str], below: list[list[str]]) -> bool:
     """Whether a record is a row rather than a header: it holds a number, or a text that comes again in its column."""
     return any(
-        re.fullmatch(NUMBER, cell.strip()) or any(j < len(row) and row[j] == cell for row in below)
+        NUMBER.fullmatch(cell.strip()) or any(j < len(row) and row[j] == cell for row in below)
         for j, cell in enumerate(cells)
     )
 
@@ -283,12 +283,12 @@ def _last_record(records: Records, rules: Rules) -> tuple[int, int]:
 
 def _is_footnote(cells: list[str], usual: int) -> bool:
     """Whether a line is too short to be a row, and holds words."""
-    return 2 * len(cells) <= usual and bool(cells[0]) and not re.fullmatch(NUMBER, cells[0])
+    return 2 * len(cells) <= usual and bool(cells[0]) and not NUMBER.fullmatch(cells[0])
 
 
 def _is_total(cells: list[str], usual: int) -> bool:
     """Whether a row may stand below the table: a total, or words alone in its first cell; or no row at all."""
-    alone = not any(cells[1:]) and not re.fullmatch(NUMBER, cells[0]) and cells[0] not in MISSING[1:]
+    alone = not any(cells[1:]) and not NUMBER.fullmatch(cells[0]) and cells[0] not in MISSING[1:]
     return _is_footnote(cells, usual) or cells[0].casefold() in TOTALS or alone
 
 
