@@ -14,6 +14,7 @@ from supdr.datasets._tables import TARGET_NAMES, Table, check_names
 from supdr.datasets.limits import FileProblem, Limits, listed, reason_of, shown
 from supdr.datasets.proposals import Rules
 from supdr.engine.optional import require
+from supdr.rows.stored_arrays import header
 
 if TYPE_CHECKING:
     import pandas
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 FEATURE_NAMES = "feature_names"
 MAX_TEXT = 1_000
-# version (3, 0) is for structured arrays, which are not tables of numbers
-HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 LARGER_LIBSVM = (
     "In Python, sklearn.datasets.load_svmlight_file reads it as sparse rows, which LSDR, SDRGLM and "
     "MAC(mapping='linear') take."
@@ -229,7 +228,7 @@ def _check_members(archive: zipfile.ZipFile, name: str, limits: Limits) -> None:
 def _check_array(file: IO[bytes], length: int, array: str, name: str, limits: Limits) -> None:
     """Check that an array of so many bytes is what its header says."""
     try:
-        shape, _, dtype = HEADERS[np.lib.format.read_magic(file)](file)
+        shape, _, dtype = header(file)
     except (ValueError, KeyError):
         raise FileProblem(f"{shown(array)} in {name} is not a NumPy array.") from None
     if dtype.hasobject:

@@ -22,6 +22,10 @@ LARGEST = 1e150
 TINY, HUGE = 1e-30, 1e30
 
 
+class FileProblem(ValueError):
+    """What is wrong with a data file, uploaded or downloaded, in one sentence for the person who chose it."""
+
+
 def check_integer(name: str, value: Any, low: int = 1) -> None:
     """Raise ValueError unless `value` is an integer of at least `low`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
