@@ -47,7 +47,7 @@ SQUARE_WEIGHT = 0.3
 # A row counts as right when the product with its own corner exceeds all others by this much.
 CLEAR = 1e-3
 
-# Labelled rows a class, on average, below which a left-out error says nothing.
+# Labelled rows a class, on average, below which a left-out error is too uncertain.
 FEWEST = 3
 
 SMALLEST_EIGENVALUE = 1e-12
@@ -171,9 +171,9 @@ def leave_one_out(
 ) -> tuple[Array, Array]:
     """Return fits and left-out fits (R, n, q) of rows at R ridges.
 
-    `basis` (n, r): any rows of B: blocks may be asked for one by one; `pulled` (r, q): B'T over all rows; `e` (r,):
-    diagonal of B'B; `ridges` (R,): > 0; `codes` (n, q): T of these rows; `leverages` (R, n): of these rows, where they
-    are known.
+    `basis` (n, r): any rows of B, a block at a time for example; `pulled` (r, q): B'T over all rows; `e` (r,):
+    diagonal of B'B; `ridges` (R,): > 0; `codes` (n, q): T of these rows; `leverages` (R, n): of these rows, computed
+    here if None.
     """
     inverse = 1.0 / (e[:, None] + ridges)  # (r, R)
     weights = (inverse[:, :, None] * pulled[:, None]).reshape(len(e), -1)
@@ -212,7 +212,7 @@ def _sums(left_out: Array, classes: NDArray, corners: Array) -> tuple[Array, Arr
 
 
 def enough_labels(classes: NDArray) -> bool:
-    """Whether a left-out error says anything: `FEWEST` rows a class, on average."""
+    """Whether labels suffice for a left-out error: `FEWEST` rows a class, on average."""
     return len(classes) >= FEWEST * len(np.unique(classes))
 
 
@@ -303,7 +303,7 @@ def best_scaling(
 
     `X` (N, D): all rows, on which a scaling is fitted; not preprocessed, no missing cell. `rows`: which of them have a
     label. `classes` (n,): of these. `corners` (K, q). `scalings`: those that are tried; the first of equals wins.
-    Returns one of them, the first where labels are too few to say.
+    Returns one of them, the first where labels are too few for the score.
     """
     if not enough_labels(classes):
         return scalings[0]

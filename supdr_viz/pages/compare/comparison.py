@@ -96,9 +96,9 @@ def with_method(settings: Settings, method: str, options: Mapping[str, Any]) -> 
 
 
 def differences(settings: Settings) -> str:
-    """Write what differs from the library's defaults: "Margin weight C 10, Degree p 3"."""
+    """Write what differs from the library's defaults: "Margin weight C = 10, Degree p = 3"."""
     changed = [spec for spec in METHOD_FORMS[settings.method] if settings.method_options[spec.name] != spec.default]
-    return ", ".join(f"{spec.title} {_value_text(spec, settings.method_options[spec.name])}" for spec in changed)
+    return ", ".join(f"{spec.title} = {_value_text(spec, settings.method_options[spec.name])}" for spec in changed)
 
 
 def _value_text(spec: Any, value: Any) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 
 import panel as pn
 
-from supdr.engine.iterate import Stop
 from supdr_viz.controls.presets import PresetGallery
 from supdr_viz.controls.sidebar import Controls
 from supdr_viz.experiment.methods import MENU, method_menu
@@ -24,7 +23,6 @@ from supdr_viz.pages.styles import CLASSES_CSS, FREE, HIDDEN_CSS
 from supdr_viz.pages.training_bar import TrainingBar
 from supdr_viz.pictures.types import Scene
 from supdr_viz.presets.gallery import plain_shelves
-from supdr_viz.run.status import ENDINGS
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bar import Bar, Button, Toggle
 from supdr_viz.ui.binding import BoundChoice
@@ -66,8 +64,6 @@ a { color: var(--supdr-primary); font-size: 12px; text-decoration: none; white-s
 a:hover, a:focus-visible { text-decoration: underline; }
 .line { font-size: 12px; line-height: 17px; min-height: 17px; color: var(--supdr-secondary); white-space: nowrap;
 overflow: hidden; text-overflow: ellipsis; font-variant-numeric: tabular-nums; }
-.settings { white-space: normal; height: 34px; display: -webkit-box; -webkit-box-orient: vertical;
--webkit-line-clamp: 2; }
 .line b { color: var(--supdr-text); } .problem { font-size: 12px; color: var(--supdr-failed); }
 """
 CAPTION_CSS = """
@@ -82,7 +78,7 @@ class ColumnCard:
     def __init__(self, column: Column) -> None:
         pair = column.pair
         wide: dict[str, Any] = widgets.WIDE
-        self.head = pair.hub.words("head", css=CARD_CSS, margin=(0, 4, 2, 4), min_height=71, **wide)
+        self.head = pair.hub.words("head", css=CARD_CSS, margin=(0, 4, 2, 4), min_height=54, **wide)
         self._captions = {
             name: pair.hub.words(f"head of {name}", css=CAPTION_CSS, margin=(2, 4, 1, 4), **wide)
             for name in ("latent", "input")
@@ -102,7 +98,7 @@ class ColumnCard:
         `task`: one of "classification", "regression".
         """
         mark = ' class="letter chosen"' if chosen else ' class="letter"'
-        label, note = widgets.escape(facts.label), widgets.escape(facts.note or "default settings")
+        label, note = widgets.escape(facts.label), facts.note or "default settings"
         top = (
             f'<div class="top"><span{mark}>{letter}</span><h2 title="{label}">{label}</h2>'
             f'<a href="{widgets.escape(link("explorer", query))}" aria-label="Open column {letter} in the explorer">'
@@ -112,7 +108,8 @@ class ColumnCard:
             rest = f'<div class="problem" role="alert">{widgets.escape(facts.problem)}</div>'
         else:
             stands = how_it_stands(facts, task)
-            rest = f'<div class="line settings" title="{note}">{note}</div><div class="line">{stands}</div>'
+            rest = f'<div class="line" title="{widgets.escape(note)}">{widgets.symbols(note)}</div>'
+            rest += f'<div class="line">{stands}</div>'
         self.head.text = top + rest
         for name, caption in self._captions.items():
             view = getattr(column.pair, name)
@@ -138,8 +135,6 @@ def how_it_stands(facts: Facts, task: str) -> str:
         words.append(facts.state)
     elif facts.state in SAID_ABOVE:
         words.append(f"iteration <b>{facts.iteration:,}</b>")
-    elif facts.state == ENDINGS[Stop.max_iter]:
-        words.append(f"all <b>{facts.iteration:,}</b> steps")
     else:
         words.append(f"{facts.state} at <b>{facts.iteration:,}</b>")
     return " · ".join(words)

@@ -139,11 +139,11 @@ class Compare:
             return
         for column in self.columns:
             column.link.attach(column.player, document)
-        self.transport.compile_first(document, self._apply)
+        self.transport.kernels.attach(document)
         self._begin_checks()
 
     def _is_busy(self) -> bool:
-        return self.transport.warming or not all(column.link.settled for column in self.columns)
+        return self.transport.kernels.waiting or not all(column.link.settled for column in self.columns)
 
     # --- columns ------------------------------------------------------------------------------------------------------
 
@@ -215,7 +215,9 @@ class Compare:
 
     def _apply(self) -> None:
         """Give every column its settings; one that cannot take them says so in its card and harms no other."""
-        if self.transport.warming:
+        methods = sorted({settings.method for settings in self.comparison.columns})
+        if self.transport.kernels.hold(methods, self._apply):
+            self.lockstep.pause()
             return
         self.transport.follow()
         self._forget_checks()
@@ -251,7 +253,7 @@ class Compare:
 
     def _begin_checks(self) -> None:
         """Begin the checks that the address, a file or an example asks for, once the page is there."""
-        if self._ready and not self.transport.warming:
+        if self._ready and not self.transport.kernels.waiting:
             wanted, self._wanted = self._wanted, ()
             for name in wanted:
                 self._check(name)

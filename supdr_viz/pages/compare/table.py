@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from supdr_viz.pages.compare.checks import CHECKS, answer_text
 from supdr_viz.pages.compare.column import Facts
 from supdr_viz.pages.compare.comparison import LETTERS
-from supdr_viz.ui.markup import escape
+from supdr_viz.ui.markup import escape, symbols
 
 CSS = """
 table { width: 100%; font-variant-numeric: tabular-nums; } td, th { max-width: none; padding: 2px 6px; }
@@ -47,7 +47,7 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
     best = {name: _best(rows, name) for name, _ in measures} | {name: _best_answer(rows, name) for name in checks}
     body = []
     for letter, row in zip(LETTERS, rows):
-        cells = [f'<th scope="row">{letter} · {escape(row.label)}</th>', f'<td class="note">{escape(row.note)}</td>']
+        cells = [f'<th scope="row">{letter} · {escape(row.label)}</th>', f'<td class="note">{symbols(row.note)}</td>']
         cells.append(f'<td class="number">{"" if row.iteration is None else f"{row.iteration:,}"}</td>')
         for name, _ in measures:
             value = row.scores.get(name)

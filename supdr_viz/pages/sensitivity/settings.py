@@ -158,11 +158,13 @@ def is_whole(method: str, name: str) -> bool:
     return any(spec.name == name and spec.kind == "int" for spec in MENU[method].form)
 
 
-def build_sweep(settings: SweepSettings, dataset: Any, store: Any = None) -> tuple[Sweep, Any, Any]:
+def build_sweep(
+    settings: SweepSettings, dataset: Any, store: Any = None, *, maps: bool = False
+) -> tuple[Sweep, Any, Any]:
     """Return the sweep with the rows it is for.
 
-    `store`: see `supdr.sensitivity.Sweep`. Returns `sweep`; `X, y`. Raises ValueError if settings and data do not go
-    together; the message says why.
+    `store`, `maps`: see `supdr.sensitivity.Sweep`. Returns `sweep`; `X, y`. Raises ValueError if settings and data do
+    not go together; the message says why.
     """
     base = settings.base
     if settings.n_fits > MOST_FITS:
@@ -188,6 +190,7 @@ def build_sweep(settings: SweepSettings, dataset: Any, store: Any = None) -> tup
         transductive=settings.transductive,
         warm_along=settings.axes[0].name if settings.warm else None,
         prepare=imputer(base, dataset),
+        maps=maps,
         store=store,
     )
     return sweep, X, y
