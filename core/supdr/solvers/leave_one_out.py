@@ -292,6 +292,18 @@ def _key(inputs: Any) -> str | None:
     return None if current_context().cache is None else fingerprint(inputs)
 
 
+def _basis_of_width(
+    exponents: Callable[[], Array], key: str | None, gamma: float, ridges: Array, symmetric: bool
+) -> Basis:
+    """Return the basis of a width, kept under the key of the exponents where there is one."""
+
+    def compute() -> Basis:
+        """Return the basis."""
+        return _basis_of(np.exp(gamma * exponents()), ridges, symmetric)
+
+    return compute() if key is None else reused("left-out basis", lambda: (key, gamma, ridges, symmetric), compute)
+
+
 def _best_width(
     exponents: Callable[[], Array],
     key: str | None,
@@ -310,13 +322,7 @@ def _best_width(
     choices = []
     for width in widths:
         gamma = 0.5 / (width * unit) ** 2
-
-        def compute(gamma: float = gamma) -> Basis:
-            """Return the basis of a width."""
-            return _basis_of(np.exp(gamma * exponents()), ridges, symmetric)
-
-        inputs = (key, gamma, ridges, symmetric)
-        basis = compute() if key is None else reused("left-out basis", lambda inputs=inputs: inputs, compute)
+        basis = _basis_of_width(exponents, key, gamma, ridges, symmetric)
         choices.append(_best_ridge(basis, classes, corners)._replace(width=width, gamma=gamma))
     return min(choices)
 
