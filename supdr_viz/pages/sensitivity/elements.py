@@ -56,21 +56,24 @@ class View:
     """What the charts show.
 
     `result`: the grid, whose first parameter goes across, and its finished cells; `metric`: what the colours mean,
-    `measured`: in words; `titles`: of the parameters; `links`: to the explorer, of every cell; `options`: current
-    values of parameters; `narrow`: there is little room, as on a phone; `dark`: the theme; `maps`: of the cells, if
-    they are shown, and `walk`: which of them is the large one.
+    `measured`: in words; `titles`: of the parameters; `links`: to the explorer, by the number of the cell; `n_cells`:
+    of the sweep, or of the grid if it is 0; `options`: current values of parameters; `narrow`: there is little room, as
+    on a phone; `dark`: the theme; `maps`: of the cells, if they are shown, and `walk`: which of them is the large one;
+    `example`: name of the prepared sweep of which nothing else than its own cells is shown.
     """
 
     result: Result = field(default_factory=lambda: Result({"": [0]}, ["error"]))
     metric: str = "error"
     measured: str = ""
     titles: Sequence[str] = ("",)
-    links: Sequence[str] = ("",)
+    links: Mapping[int, str] = field(default_factory=dict)
+    n_cells: int = 0
     options: Mapping[str, Any] = field(default_factory=dict)
     narrow: bool = False
     dark: bool = False
     maps: Any = None
     walk: Any = None
+    example: str = ""
 
     @property
     def values(self) -> list[list[Any]]:
@@ -102,7 +105,7 @@ class View:
     @cached_property
     def importance(self) -> Importance | None:
         """Shares of the parameters; None while cells are missing."""
-        if len(self.result.cells) < self.means.size or np.isfinite(self.means).sum() < 2:
+        if len(self.result.cells) < (self.n_cells or self.means.size) or np.isfinite(self.means).sum() < 2:
             return None
         return importance(self.result, self.metric)
 
@@ -122,7 +125,7 @@ def heatmap_cells(view: View) -> hv.HeatMap:
     plane, colours = view.plane, view.colours
     across, up = plane.shape
     texts = np.array([cell_text(view, number) for number in range(plane.size)], dtype=object).reshape(plane.shape)
-    links = np.array(view.links, dtype=object).reshape(plane.shape)
+    links = np.array([view.links.get(number, "") for number in range(plane.size)], dtype=object).reshape(plane.shape)
     return hv.HeatMap(
         (np.arange(float(across)), np.arange(float(up)), plane.T, texts.T, links.T),
         ["x", "y"],
@@ -230,6 +233,68 @@ def _cell_lines(cell: Cell, metric: str) -> list[str]:
         f"{cell.seconds:.2g} s for {len(cell.outcomes)} fits",
         "click: run it in the explorer, on one split",
     ]
+
+
+# --- three and more parameters ----------------------------------------------------------------------------------------
+
+
+def parallel(view: View) -> hv.Overlay:
+    """Return the finished cells as lines over parallel axes: one for each parameter, and the score at the right."""
+    lines, colours = _cell_lines_over_axes(view), view.colours
+    cells = hv.Contours(lines, ["x", "y"], [hv.Dimension("value", range=view.limits), "text", "link"]).opts(
+        color="value",
+        cmap=list(colours.regions),
+        clim=view.limits,
+        colorbar=True,
+        clabel="",
+        line_width=2,
+        nonselection_alpha=1.0,
+        tools=[HoverTool(tooltips=TOOLTIP, line_policy="nearest"), TapTool()],
+        hooks=[_opening_runs],
+    )
+    count = len(view.values)
+    return (cells * _values_at_axes(view)).opts(
+        hv.opts.Overlay(
+            xlim=(-0.4, count + 0.4),
+            ylim=(-0.08, 1.08),
+            xticks=[*enumerate(view.titles), (count, view.measured)],
+            yticks=[(0, "")],
+            xlabel="",
+            ylabel="",
+            xrotation=20,
+            height=HEIGHT,
+            **look(view, "heatmap", f"Parallel axes: {view.measured} by {', '.join(view.titles)}"),
+        )
+    )
+
+
+def _cell_lines_over_axes(view: View) -> list[dict[str, Any]]:
+    """Return a line for each cell that has a number; one without length if there is none."""
+    low, high = view.limits
+    lines: list[dict[str, Any]] = []
+    for number, cell in view.result.cells.items():
+        score = cell.mean(view.metric)
+        if math.isfinite(score):
+            places = np.unravel_index(number, view.result.shape)
+            heights = [place / max(size - 1, 1) for place, size in zip(places, view.result.shape)]
+            y = np.array([*heights, (score - low) / (high - low)])
+            said = {"value": score, "text": cell_text(view, number), "link": view.links.get(number, "")}
+            lines.append({"x": np.arange(float(len(y))), "y": y, **said})
+    return lines or [{"x": np.zeros(2), "y": np.zeros(2), "value": low, "text": "", "link": ""}]
+
+
+def _values_at_axes(view: View) -> hv.Labels:
+    """Return the values along each axis."""
+    rows = [
+        (float(axis), place / max(len(values) - 1, 1), text)
+        for axis, values in enumerate(view.values)
+        for place, text in ticks(values)
+    ]
+    rows += [(float(len(view.values)), height, value_text(limit)) for height, limit in zip((0.0, 1.0), view.limits)]
+    columns = [np.array(column, dtype=object if k > 1 else float) for k, column in enumerate(zip(*rows))]
+    return hv.Labels(tuple(columns), ["x", "y"], "said").opts(
+        text_color=view.colours.text, text_font_size="11px", text_align="left"
+    )
 
 
 # --- curves and bars --------------------------------------------------------------------------------------------------

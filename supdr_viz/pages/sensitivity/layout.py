@@ -182,17 +182,23 @@ class SensitivityLayout:
             if place.size != size:
                 place.size = size
 
-    def set_state(self, phase: Phase, *, ready: bool, progress: Progress | None = None, message: str = "") -> None:
-        """Show what the sweep is doing."""
+    def set_state(
+        self, phase: Phase, *, ready: bool, progress: Progress | None = None, cells: int = 0, message: str = ""
+    ) -> None:
+        """Show what the sweep is doing; `cells`: how many finished ones are shown."""
         label, icon = BUTTON.get(phase, ("Run", "play_arrow"))
         if self.run.label != label:
             self.run.param.update(label=label, icon=icon)
         self.run.disabled = not ready or phase is Phase.stopping
         self.cancel.disabled = phase not in (Phase.running, Phase.waiting, Phase.paused)
-        self.csv.disabled = self.page_file.disabled = progress is None or not progress.done
-        self.status.object = _status(phase, progress, message or f"{self._cost}. Finished cells are cached.")
+        self.csv.disabled = self.page_file.disabled = not cells and (progress is None or not progress.done)
+        self.status.object = _status(phase, progress, message or self._cost_of(cells))
         if phase is Phase.failed:
             self.show_notice(f"The sweep failed: {message}", "error")
+
+    def _cost_of(self, cells: int) -> str:
+        shown = f" {_count(cells, 'cell')} are shown." if cells else ""
+        return f"{self._cost}. Finished cells are cached.{shown}"
 
     def say_maps(self, shown: bool) -> None:
         """Name the button after what it will show."""
