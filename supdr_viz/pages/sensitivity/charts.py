@@ -10,7 +10,6 @@ from typing import Any
 import holoviews as hv
 import panel as pn
 from bokeh.document import Document
-from bokeh.document.document import DocJson
 from holoviews.streams import Pipe
 from numpy.typing import ArrayLike
 
@@ -34,7 +33,7 @@ class Opening:
 
 
 @functools.lru_cache(maxsize=64)
-def _drawn(opening: Opening) -> DocJson:
+def _drawn(opening: Opening) -> Any:
     """Return the chart of an opening as a document: HoloViews draws it once, which takes .1 s."""
     document = Document()
     document.add_root(hv.render(opening.element(opening.view), backend="bokeh"))

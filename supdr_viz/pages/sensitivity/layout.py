@@ -61,7 +61,7 @@ class SensitivityLayout:
 
     `preset`: name of the prepared sweep on display, if any; `problems`: what was wrong when the page was opened;
     `on_csv`: returns the finished cells as CSV, or an empty text; `on_html`: returns them as a page, or an empty text;
-    `on_maps`: shows maps or values; `file_button`: beside the examples.
+    `on_maps`: shows maps or values; `on_search`: starts or ends a search of the best cell; `file_button`: beside the examples.
     """
 
     def __init__(
@@ -79,6 +79,7 @@ class SensitivityLayout:
         on_csv: Callable[[], str],
         on_html: Callable[[str], str],
         on_maps: Callable[[], Any],
+        on_search: Callable[[], Any],
         file_button: Any,
     ) -> None:
         self._bridge, self._on_preset, self._on_csv, self._on_html = bridge, on_preset, on_csv, on_html
@@ -90,12 +91,16 @@ class SensitivityLayout:
         self.png = widgets.button("PNG", icon="image")
         self.maps = widgets.button("Maps", on_maps, icon="grid_view")
         save_figure(self.png, "heatmap", "supdr-sweep.png")
+        self.search = widgets.button("Search", on_search, icon="search")
+        self.searched = widgets.html(margin=(0, 8))
         self.status = widgets.html(css=BAR_CSS, margin=(2, 0))
         self.notice = Notice()
         plots = self._plots(charts)
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(TITLE)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
         buttons = widgets.flow(
-            self.run, self.cancel, self.csv, self.page_file, self.png, self.maps, margin=0, sizing_mode=None
+            *(self.run, self.cancel, self.search, self.csv, self.page_file, self.png, self.maps),
+            margin=0,
+            sizing_mode=None,
         )
         self.status.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
         bar = widgets.flow(buttons, self.status, gap="0 8px", margin=(4, 0, 8, 0))
@@ -107,6 +112,7 @@ class SensitivityLayout:
             self.notice.view,
             plots,
             self.result,
+            self.searched,
             bridge,
             share.dialogs,
             margin=(0, 12),
@@ -168,8 +174,12 @@ class SensitivityLayout:
             protocol += f", {settings.repeats} repetitions"
         protocol += ", test rows take part unlabelled" if settings.transductive else ""
         protocol += ", warm starts" if settings.warm else ""
-        words = f"{metric}, mean over {protocol}. A square marks the current setting; a click runs it on one split."
-        self._heat_head.object = widgets.card_head("Heatmap" if len(titles) > 1 else "Cells", widgets.escape(words))
+        mark = "A square marks the current setting; a" if len(titles) < 3 else "A"
+        words = f"{metric}, mean over {protocol}. {mark} click on a cell runs it on one split."
+        kind = ("Cells", "Heatmap", "Cells as lines")[min(len(titles), 3) - 1]
+        self._heat_head.object = widgets.card_head(kind, widgets.escape(words))
+        self.maps.disabled = len(titles) > 2
+        self.say_search("")
         more = "mean ± s.d.; dashed: best over the other axis" if len(titles) > 1 else "mean ± s.d. over folds"
         self._curve_head.object = widgets.card_head("Marginal curves", widgets.escape(more))
         self.result.object = widgets.EMPTY
@@ -199,6 +209,13 @@ class SensitivityLayout:
     def _cost_of(self, cells: int) -> str:
         shown = f" {_count(cells, 'cell')} are shown." if cells else ""
         return f"{self._cost}. Finished cells are cached.{shown}"
+
+    def say_search(self, text: str, *, searching: bool = False) -> None:
+        """Say what a search has found, as HTML, or that it is at work."""
+        self.searched.object = f'<p class="small">{text}</p>' if text else widgets.EMPTY
+        label, icon = ("End search", "close") if searching else ("Search", "search")
+        if self.search.label != label:
+            self.search.param.update(label=label, icon=icon)
 
     def say_maps(self, shown: bool) -> None:
         """Name the button after what it will show."""

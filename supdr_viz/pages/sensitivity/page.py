@@ -15,6 +15,7 @@ import panel as pn
 
 from supdr.datasets import Dataset
 from supdr.sensitivity import Result, warm_up
+from supdr.sensitivity.scoring import GREATER_IS_BETTER, PREDICTIONS
 from supdr_viz.controls.data import DataControls, SplitControls
 from supdr_viz.controls.method import MethodControls
 from supdr_viz.data.rows_on_disk import RowsOnDisk
@@ -30,7 +31,7 @@ from supdr_viz.pages.sensitivity.layout import SensitivityLayout
 from supdr_viz.pages.sensitivity.numbers import tick_text
 from supdr_viz.pages.sensitivity.prepared import Prepared, digest_of, prepared
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
-from supdr_viz.pages.sensitivity.runner import Phase, SweepRunner, store_path
+from supdr_viz.pages.sensitivity.runner import HalvingRunner, Phase, SweepRunner, store_path
 from supdr_viz.pages.sensitivity.settings import (
     FOR_TASK,
     METRICS,
@@ -82,6 +83,8 @@ class Sensitivity:
         self._next = False
         self._store, unkept = store_path()
         self.runner = SweepRunner(current_visitor())
+        self.halving = HalvingRunner()
+        self._searching = False
         self.bridge = Bridge()
         self.charts = SweepCharts(View(narrow=self.bridge.narrow))
         self.data = DataControls(settings.base)
@@ -110,6 +113,7 @@ class Sensitivity:
             on_csv=self._csv,
             on_html=self._html,
             on_maps=self._toggle_maps,
+            on_search=self._search,
             file_button=self.data.file_button,
         )
         self.data.show_dialogs_in(self.share.dialogs)
@@ -122,7 +126,7 @@ class Sensitivity:
         self.layout.say_preset(SWEEP_PRESETS.get(preset))
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
-        pn.state.on_session_destroyed(functools.partial(_end, self.runner))
+        pn.state.on_session_destroyed(functools.partial(_end, self.runner, self.halving))
 
     def _show_theme(self, dark: bool) -> None:
         self.charts.show(dark=dark)
@@ -144,7 +148,7 @@ class Sensitivity:
     def _is_busy(self) -> bool:
         """Whether cells are computed or not shown yet."""
         runner = self.runner
-        if self._next or (runner.active and runner.phase is not Phase.paused):
+        if self._searching or self._next or (runner.active and runner.phase is not Phase.paused):
             return True
         shown = self._ready is not None and runner.sweep is self._ready[0]
         return shown and (runner.phase is not self._phase or len(self._drawn) < len(runner.cells))
@@ -186,6 +190,7 @@ class Sensitivity:
         """Show these settings: an empty grid, the address, and what is wrong with them, if anything."""
         if own and settings != self.settings:
             self.layout.presets.leave()
+        self.halving.cancel()
         if self.runner.active:
             self.runner.cancel()
             widgets.toast("The sweep was cancelled; its finished cells are kept.", "info")
@@ -293,8 +298,39 @@ class Sensitivity:
                 sweep.finished = brought.cells
             self.runner.start(sweep, X, y, os.environ.get("SUPDR_SCHEDULER"))
 
+    def _search(self) -> None:
+        """Start a search by successive halving, or end the one under way."""
+        if self.halving.active:
+            self.halving.cancel()
+        elif self._ready is not None:
+            self.halving.start(*self._ready, self.settings.metric)
+            self._searching = True
+            self.layout.say_search("Searching …", searching=True)
+
+    def _look_at_search(self) -> None:
+        if self.halving.active:
+            self.layout.say_search(f"Searching by successive halving: {self.halving.fits} fits.", searching=True)
+            return
+        self._searching = False
+        found = self.halving.found
+        text = widgets.escape(self.halving.message) if found is None else self._found(found)
+        self.layout.say_search(text)
+        self.bridge.announce("search finished" if found is not None else self.halving.message)
+
+    def _found(self, search: Any) -> str:
+        """Say what a search has found, as HTML."""
+        metric = self.settings.metric
+        better = metric in GREATER_IS_BETTER or metric not in PREDICTIONS
+        score = search.best_score_ if better else -search.best_score_
+        rounds = zip(search.n_candidates_, search.n_resources_)
+        tried = ", ".join(f"{cells} cells on {rows} rows" for cells, rows in rounds)
+        place = widgets.symbols(self._place({name: search.best_params_[name] for name in self.settings.grid}))
+        return f"Successive halving: {METRICS[metric]} <b>{score:.4g}</b> at {place}. It tried {tried}."
+
     def _look(self) -> None:
         """Draw what is new."""
+        if self._searching:
+            self._look_at_search()
         runner = self.runner
         if self._next and not runner.active:
             self._start()
@@ -355,5 +391,6 @@ def _in_memory(dataset: Dataset) -> tuple[Dataset, str]:
     return dataset.sample, f"A sweep fits the sample of {count} rows, not all {every} that are on disk."
 
 
-def _end(runner: SweepRunner, _context: Any) -> None:
+def _end(runner: SweepRunner, halving: HalvingRunner, _context: Any) -> None:
     runner.cancel()
+    halving.cancel()
