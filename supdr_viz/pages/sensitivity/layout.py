@@ -61,7 +61,8 @@ class SensitivityLayout:
 
     `preset`: name of the prepared sweep on display, if any; `problems`: what was wrong when the page was opened;
     `on_csv`: returns the finished cells as CSV, or an empty text; `on_html`: returns them as a page, or an empty text;
-    `on_maps`: shows maps or values; `on_search`: starts or ends a search of the best cell; `file_button`: beside the examples.
+    `on_maps`: shows maps or values; `on_search`: starts or ends a search of the best cell;
+    `file_button`: beside the examples.
     """
 
     def __init__(

@@ -233,7 +233,7 @@ class Sensitivity:
         cells = self._ready[0].cells if self._ready else {cell.number: cell.params for cell in result.cells.values()}
         with pn.io.hold():
             self.charts.show(
-                example=SWEEP_PRESETS.name_of(settings) if result.cells else "",
+                example=self.layout.presets.name if result.cells else "",
                 result=result,
                 metric=settings.metric,
                 measured=METRICS[settings.metric],
@@ -250,8 +250,10 @@ class Sensitivity:
     @property
     def _prepared(self) -> Prepared | None:
         """Cells of the sweep on display that come with the package."""
-        name = SWEEP_PRESETS.name_of(self.settings)
-        return prepared(name, self.settings) if name else None
+        preset = SWEEP_PRESETS.get(self.layout.presets.name)
+        if preset is None or replace(self.settings, base=preset.settings.base) != preset.settings:
+            return None
+        return prepared(preset.name)
 
     def _python(self) -> str:
         """Return a program that repeats the sweep."""

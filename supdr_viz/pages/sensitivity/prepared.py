@@ -15,6 +15,7 @@ from supdr.engine.reuse import fingerprint
 from supdr.sensitivity import Cell, Outcome, Result
 from supdr.sensitivity.axes import cell_of
 from supdr.sensitivity.maps import map_rows
+from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.settings import SweepSettings, sweep_query
 from supdr_viz.presets.pictures import SWEEPS
 
@@ -101,10 +102,7 @@ def _outcome(parts: dict[str, NDArray], metrics: Sequence[str], cell: int, k: in
 
 
 @cache
-def prepared(name: str, settings: SweepSettings) -> Prepared | None:
-    """Return the finished cells of a prepared sweep; None if none come with the package.
-
-    `name`: of the example; `settings`: its own.
-    """
+def prepared(name: str) -> Prepared | None:
+    """Return the finished cells of the prepared sweep of this name; None if none come with the package."""
     path = SWEEPS / f"{name}.npz"
-    return unpacked_cells(path.read_bytes(), settings) if path.exists() else None
+    return unpacked_cells(path.read_bytes(), SWEEP_PRESETS[name].settings) if path.exists() else None

@@ -18,7 +18,7 @@ AT_HAND = [name for name, preset in SWEEP_PRESETS.items() if preset.needs is Non
 @pytest.mark.parametrize("name", SWEEP_PRESETS)
 def test_every_prepared_sweep_comes_with_all_its_cells(name):
     settings = SWEEP_PRESETS[name].settings
-    cells = prepared(name, settings)
+    cells = prepared(name)
     assert sorted(cell.number for cell in cells.cells) == list(range(settings.n_cells))
     assert {len(cell.outcomes) for cell in cells.cells} == {settings.folds * settings.repeats}
     assert all(cell.map is not None for cell in cells.cells)
@@ -29,12 +29,12 @@ def test_every_prepared_sweep_comes_with_all_its_cells(name):
 def test_the_rows_are_those_of_today(name):
     settings = SWEEP_PRESETS[name].settings
     _sweep, X, y = build_sweep(settings, build_dataset(settings.base))
-    assert prepared(name, settings).digest == digest_of(X, y)
+    assert prepared(name).digest == digest_of(X, y)
 
 
 def test_cells_are_those_that_a_run_gives():
     settings = SWEEP_PRESETS["sdr-glm-weight"].settings
-    brought = prepared("sdr-glm-weight", settings)
+    brought = prepared("sdr-glm-weight")
     sweep, X, y = build_sweep(settings, build_dataset(settings.base))
     sweep.finished = [cell for cell in brought.cells if cell.number != 4]
     result = sweep.result(sweep.run(X, y, "in-process"))
