@@ -56,16 +56,17 @@ class View:
     """What the charts show.
 
     `result`: the grid, whose first parameter goes across, and its finished cells; `metric`: what the colours mean,
-    `measured`: in words; `titles`: of the parameters; `links`: to the explorer, by the number of the cell; `n_cells`:
-    of the sweep, or of the grid if it is 0; `options`: current values of parameters; `narrow`: there is little room, as
-    on a phone; `dark`: the theme; `maps`: of the cells, if they are shown, and `walk`: which of them is the large one;
-    `example`: name of the prepared sweep of which nothing else than its own cells is shown.
+    `measured`: in words; `titles`, `symbols`: of the parameters; `links`: to the explorer, by the number of the cell;
+    `n_cells`: of the sweep, or of the grid if it is 0; `options`: current values of parameters; `narrow`: there is
+    little room, as on a phone; `dark`: the theme; `maps`: of the cells, if they are shown, and `walk`: which of them is
+    the large one; `example`: name of the prepared sweep of which nothing else than its own cells is shown.
     """
 
     result: Result = field(default_factory=lambda: Result({"": [0]}, ["error"]))
     metric: str = "error"
     measured: str = ""
     titles: Sequence[str] = ("",)
+    symbols: Sequence[str] = ()
     links: Mapping[int, str] = field(default_factory=dict)
     n_cells: int = 0
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -375,7 +376,9 @@ def bars(view: View) -> hv.Overlay:
     colours = view.colours
     return (
         hv.Bars((names, heights), "effect", "share").opts(color=colours.primary, line_color=None, bar_width=0.6)
-        * hv.ErrorBars((names, heights, spreads), "effect", ["share", "spread"]).opts(line_color=colours.text)
+        * hv.ErrorBars((names, heights, spreads), "effect", ["share", "spread"]).opts(
+            line_color=colours.text, upper_head=None, lower_head=None
+        )
     ).opts(
         hv.opts.Overlay(
             ylim=(0.0, 1.05),
@@ -393,7 +396,7 @@ def _shares(view: View) -> dict[str, tuple[float, float]]:
     found = view.importance
     if found is None:
         return {}
-    titles = dict(zip(view.result.grid, view.titles))
+    titles = dict(zip(view.result.grid, view.symbols or view.titles))
     shares = {
         " × ".join(titles[name] for name in names): (share, found.spread.get(names, 0.0))
         for names, share in found.effects.items()

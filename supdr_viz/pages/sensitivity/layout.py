@@ -96,7 +96,6 @@ class SensitivityLayout:
         self.searched = widgets.html(margin=(0, 8))
         self.status = widgets.html(css=BAR_CSS, margin=(2, 0))
         self.notice = Notice()
-        plots = self._plots(charts)
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(TITLE)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
         buttons = widgets.flow(
             *(self.run, self.cancel, self.search, self.csv, self.page_file, self.png, self.maps),
@@ -106,14 +105,13 @@ class SensitivityLayout:
         self.status.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
         bar = widgets.flow(buttons, self.status, gap="0 8px", margin=(4, 0, 8, 0))
         self.result = widgets.html(margin=(8, 8))
+        plots = self._plots(charts)
         main = pn.Column(
             heading,
             bar,
             remarks(problems).view,
             self.notice.view,
             plots,
-            self.result,
-            self.searched,
             bridge,
             share.dialogs,
             margin=(0, 12),
@@ -136,7 +134,8 @@ class SensitivityLayout:
             "Marginal curves", *(each.place for each in charts.curves), charts.bars.place
         )
         beside = pn.Column(charts.map_card, curves, margin=0, styles={"gap": "12px"}, **widgets.WIDE)
-        self._places = pmui.Grid(heat, size=BESIDE[0]), pmui.Grid(beside, size=BESIDE[1])
+        cells = pn.Column(heat, self.result, self.searched, margin=0, **widgets.WIDE)
+        self._places = pmui.Grid(cells, size=BESIDE[0]), pmui.Grid(beside, size=BESIDE[1])
         return pmui.Grid(*self._places, container=True, spacing=1.5, styles=FREE, **widgets.WIDE)
 
     def _card(self, title: str, *places: Any) -> tuple[Any, Any]:

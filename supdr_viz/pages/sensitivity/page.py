@@ -14,6 +14,7 @@ from urllib.parse import quote
 import panel as pn
 
 from supdr.datasets import Dataset
+from supdr.engine.parameters import Parameter
 from supdr.sensitivity import Result, warm_up
 from supdr.sensitivity.scoring import GREATER_IS_BETTER, PREDICTIONS
 from supdr_viz.controls.data import DataControls, SplitControls
@@ -238,6 +239,7 @@ class Sensitivity:
                 metric=settings.metric,
                 measured=METRICS[settings.metric],
                 titles=titles,
+                symbols=[self._spec(name).symbol or name for name in grid],
                 links={number: self._link(params) for number, params in cells.items()},
                 n_cells=len(cells),
                 options=settings.base.method_options,
@@ -264,7 +266,10 @@ class Sensitivity:
             return f"# {error}\n"
 
     def _title(self, name: str) -> str:
-        return next(spec.title for spec in MENU[self.settings.base.method].form if spec.name == name)
+        return self._spec(name).title
+
+    def _spec(self, name: str) -> Parameter:
+        return next(spec for spec in MENU[self.settings.base.method].form if spec.name == name)
 
     def _place(self, params: Mapping[str, Any]) -> str:
         """Say in the page's words where in the grid a cell is."""
