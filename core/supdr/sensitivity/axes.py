@@ -120,7 +120,7 @@ def chosen_cells(grid: Mapping[str, Sequence[Any]], design: str, n_cells: int, s
 def cell_of(grid: Mapping[str, Sequence[Any]], number: int) -> dict[str, Any]:
     """Return the parameters of a cell; the last parameter runs fastest."""
     places = np.unravel_index(number, [len(values) for values in grid.values()])
-    return {name: values[place] for (name, values), place in zip(grid.items(), places)}
+    return {name: values[int(place)] for (name, values), place in zip(grid.items(), places)}
 
 
 def visiting_order(grid: Mapping[str, Sequence[Any]]) -> list[int]:

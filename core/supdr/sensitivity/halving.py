@@ -77,6 +77,7 @@ def search_by_halving(
     score = _scorer(metric)
 
     def scored(fitted: Any, rows: Any, targets: Any) -> float:
+        """Tell of a fit, and score it."""
         if on_fit is not None:
             on_fit()
         return score(fitted, rows, targets)

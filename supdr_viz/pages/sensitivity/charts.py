@@ -14,7 +14,7 @@ from holoviews.streams import Pipe
 from numpy.typing import ArrayLike
 
 from supdr.sensitivity.axes import MOST_AXES
-from supdr_viz.pages.sensitivity.elements import View, bars, curve, heatmap, parallel
+from supdr_viz.pages.sensitivity.elements import View, bars, curve, difference, heatmap, parallel
 from supdr_viz.pages.sensitivity.html_file import sweep_page
 from supdr_viz.pages.sensitivity.map_elements import MapWalk, large_map, maps_in_cells, maps_of
 from supdr_viz.pages.sensitivity.map_panel import MapPanel
@@ -108,6 +108,7 @@ class SweepCharts:
         self.curves = [Chart(each) for each in CURVES]
         self.bars = Chart(bars)
         self.map = Chart(large_map)
+        self.rival, self.difference = Chart(heatmap), Chart(difference)
         self.panel: MapPanel | None = None
         head = widgets.card_head("Map", "Point at a cell, or move the sliders.")
         self.map_card = widgets.card(widgets.html(head, **widgets.HEAD), visible=False)
@@ -129,6 +130,9 @@ class SweepCharts:
         for axis, each in enumerate(self.curves):
             each.show(view if axis < several and view.result.cells else None)
         self.bars.show(view if view.importance is not None else None)
+        rival = None if view.rival is None else replace(view.rival, dark=view.dark, narrow=view.narrow)
+        self.rival.show(rival)
+        self.difference.show(view if rival is not None and rival.result.cells else None)
         self._show_map()
 
     def html_page(self, address: str, sentences: str) -> str:

@@ -17,8 +17,8 @@ def from_toml(text: str) -> tuple[SweepSettings, dict[str, Any]]:
     `text`: ``link = "…"`` (a link of the page) or the tables ``[data]`` (``name`` and its options, or ``file`` or
     ``openml`` with ``target`` and ``task``), ``[method]`` (``name`` and its options) and ``[grid]`` (for each parameter
     a list, or a table of ``low``, ``high``, ``count``, ``spacing``); further ``metric, folds, repeats, transductive,
-    warm, design, cells, seed, test, labels, store, out``. Returns `settings`; `rest`: "file", "store" and "out", where
-    given. Raises ValueError if anything in the file is unknown or wrong; the message names it.
+    warm, design, cells, versus, seed, test, labels, store, out``. Returns `settings`; `rest`: "file", "store" and
+    "out", where given. Raises ValueError if anything in the file is unknown or wrong; the message names it.
     """
     document = toml_document(text)
     rest: dict[str, Any] = {name: document[name] for name in ("store", "out") if name in document}

@@ -136,7 +136,11 @@ class SensitivityLayout:
         beside = pn.Column(charts.map_card, curves, margin=0, styles={"gap": "12px"}, **widgets.WIDE)
         cells = pn.Column(heat, self.result, self.searched, margin=0, **widgets.WIDE)
         self._places = pmui.Grid(cells, size=BESIDE[0]), pmui.Grid(beside, size=BESIDE[1])
-        return pmui.Grid(*self._places, container=True, spacing=1.5, styles=FREE, **widgets.WIDE)
+        rival, self._rival_head = self._card("Heatmap", charts.rival.place)
+        apart, self._difference_head = self._card("Difference", charts.difference.place)
+        self._rivals = [pmui.Grid(each, size={"xs": 12, "md": 6}, visible=False) for each in (rival, apart)]
+        places = (*self._places, *self._rivals)
+        return pmui.Grid(*places, container=True, spacing=1.5, styles=FREE, **widgets.WIDE)
 
     def _card(self, title: str, *places: Any) -> tuple[Any, Any]:
         head = widgets.html(widgets.card_head(title), **widgets.HEAD)
@@ -216,6 +220,16 @@ class SensitivityLayout:
         label, icon = ("End search", "close") if searching else ("Search", "search")
         if self.search.label != label:
             self.search.param.update(label=label, icon=icon)
+
+    def show_rival(self, shown: bool, name: str, rival: str) -> None:
+        """Show the places of another method and of the difference, or hide them."""
+        for each in self._rivals:
+            if each.visible != shown:
+                each.visible = shown
+        if shown:
+            self._rival_head.object = widgets.card_head(rival, "On the same grid.")
+            words = f"{name} − {rival}"
+            self._difference_head.object = widgets.card_head("Difference", widgets.escape(words))
 
     def say_maps(self, shown: bool) -> None:
         """Name the button after what it will show."""

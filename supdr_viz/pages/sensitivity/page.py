@@ -40,6 +40,7 @@ from supdr_viz.pages.sensitivity.settings import (
     build_sweep,
     default_axis,
     parse_sweep_query,
+    rival_of,
     sweep_query,
     usual_axes,
 )
@@ -84,6 +85,9 @@ class Sensitivity:
         self._next = False
         self._store, unkept = store_path()
         self.runner = SweepRunner(current_visitor())
+        self.rival = SweepRunner(current_visitor())
+        self._rival_ready: tuple[Any, Any, Any] | None = None
+        self._rival_drawn = 0
         self.halving = HalvingRunner()
         self._searching = False
         self.bridge = Bridge()
@@ -110,7 +114,7 @@ class Sensitivity:
             [*problems, *([f"Finished cells are kept while this page is open only: {unkept}"] if unkept else [])],
             on_preset=self._preset_chosen,
             on_run=self._run,
-            on_cancel=self.runner.cancel,
+            on_cancel=self._cancel,
             on_csv=self._csv,
             on_html=self._html,
             on_maps=self._toggle_maps,
@@ -127,7 +131,7 @@ class Sensitivity:
         self.layout.say_preset(SWEEP_PRESETS.get(preset))
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
-        pn.state.on_session_destroyed(functools.partial(_end, self.runner, self.halving))
+        pn.state.on_session_destroyed(functools.partial(_end, self.runner, self.rival, self.halving))
 
     def _show_theme(self, dark: bool) -> None:
         self.charts.show(dark=dark)
@@ -149,7 +153,13 @@ class Sensitivity:
     def _is_busy(self) -> bool:
         """Whether cells are computed or not shown yet."""
         runner = self.runner
-        if self._searching or self._next or (runner.active and runner.phase is not Phase.paused):
+        if (
+            self._searching
+            or self.rival.active
+            or self._rival_waits
+            or self._next
+            or (runner.active and runner.phase is not Phase.paused)
+        ):
             return True
         shown = self._ready is not None and runner.sweep is self._ready[0]
         return shown and (runner.phase is not self._phase or len(self._drawn) < len(runner.cells))
@@ -192,8 +202,8 @@ class Sensitivity:
         if own and settings != self.settings:
             self.layout.presets.leave()
         self.halving.cancel()
-        if self.runner.active:
-            self.runner.cancel()
+        if self.runner.active or self.rival.active:
+            self._cancel()
             widgets.toast("The sweep was cancelled; its finished cells are kept.", "info")
         self._next, self.settings = False, settings
         for part in (self.data, self.split, self.method):
@@ -204,7 +214,7 @@ class Sensitivity:
         self._lay_out()
 
     def _prepare(self, settings: SweepSettings) -> None:
-        self._ready = None
+        self._ready = self._rival_ready = None
         self.charts.set_labels(None)
         try:
             dataset, note = _in_memory(build_dataset(settings.base, self.data.table))
@@ -213,8 +223,11 @@ class Sensitivity:
             self.controls.set_task(dataset.task)
             self.method.describe(dataset.task)
             self._ready = build_sweep(settings, dataset, self._store, maps=True)
+            if settings.versus:
+                self._rival_ready = build_sweep(rival_of(settings), dataset, self._store)
             self.charts.set_labels(self._ready[2])
         except (ValueError, OSError) as error:
+            self._ready = None
             self.layout.show_notice(str(error), "info" if isinstance(error, NotAtHand) else "warning")
             return
         if note:
@@ -243,7 +256,10 @@ class Sensitivity:
                 links={number: self._link(params) for number, params in cells.items()},
                 n_cells=len(cells),
                 options=settings.base.method_options,
+                name=MENU[settings.base.method].label,
+                rival=None,
             )
+            self._show_rival({})
             self.layout.describe(settings, titles, METRICS[settings.metric])
         self.layout.set_state(Phase.idle, ready=self._ready is not None, cells=len(result.cells))
         if result.cells:
@@ -275,19 +291,62 @@ class Sensitivity:
         """Say in the page's words where in the grid a cell is."""
         return ", ".join(f"{self._title(name)} = {tick_text(value)}" for name, value in params.items())
 
-    def _link(self, params: dict[str, Any]) -> str:
-        fits = self.settings.folds * self.settings.repeats
+    def _link(self, params: dict[str, Any], settings: SweepSettings | None = None) -> str:
+        settings = settings or self.settings
+        fits = settings.folds * settings.repeats
         place = quote(self._place(params), safe="")
-        return link("explorer", f"{to_query(_shareable(self.settings.at(params)))}&cell={fits}&place={place}")
+        return link("explorer", f"{to_query(_shareable(settings.at(params)))}&cell={fits}&place={place}")
 
     # --- the sweep ----------------------------------------------------------------------------------------------------
 
+    def _cancel(self) -> None:
+        self.runner.cancel()
+        self.rival.cancel()
+
+    @property
+    def _rival_waits(self) -> bool:
+        """Whether the sweep of the other method is still to begin."""
+        ready = self._rival_ready
+        mine = self._ready is not None and self.runner.sweep is self._ready[0]
+        return mine and ready is not None and self.rival.sweep is not ready[0] and self.runner.phase is Phase.finished
+
+    def _show_rival(self, cells: dict[int, Any]) -> None:
+        """Show the finished cells of the other method."""
+        ready, view = self._rival_ready, self.charts.view
+        self._rival_drawn = len(cells)
+        self.layout.show_rival(
+            ready is not None, view.name, MENU[self.settings.versus or self.settings.base.method].label
+        )
+        if ready is not None:
+            result = ready[0].result(cells.values())
+            rival = rival_of(self.settings)
+            links = {number: self._link(params, rival) for number, params in ready[0].cells.items()}
+            name = MENU[rival.base.method].label
+            other = replace(view, result=result, links=links, name=name, role="rival ", options={}, rival=None)
+            self.charts.show(rival=replace(other, maps=None, walk=None, example=""))
+
+    def _look_at_rival(self) -> None:
+        """Start the sweep of the other method once the first is finished, and draw what is new of it."""
+        if self._rival_waits and self._rival_ready is not None:
+            self.rival.start(*self._rival_ready, os.environ.get("SUPDR_SCHEDULER"))
+        ready, rival = self._rival_ready, self.rival
+        if ready is None or rival.sweep is not ready[0]:
+            return
+        active, cells = rival.active, dict(rival.cells)
+        if len(cells) > self._rival_drawn and (time.monotonic() >= self._draw_from or not active):
+            began = time.monotonic()
+            with pn.io.hold():
+                self._show_rival(cells)
+            self._draw_from = began + PAUSE * (time.monotonic() - began)
+        self.layout.set_state(rival.phase, ready=True, progress=ready[0].progress, message=rival.message)
+
     def _run(self) -> None:
         """Start, pause or go on, whatever the button says."""
-        if self.runner.phase in (Phase.running, Phase.waiting):
-            self.runner.pause()
-        elif self.runner.phase is Phase.paused:
-            self.runner.resume()
+        at_work = self.rival if self.rival.active else self.runner
+        if at_work.phase in (Phase.running, Phase.waiting):
+            at_work.pause()
+        elif at_work.phase is Phase.paused:
+            at_work.resume()
         elif self.runner.phase is Phase.stopping:
             self._next = True
             self.layout.set_state(Phase.stopping, ready=False, message="the cells at work are finished first")
@@ -352,6 +411,7 @@ class Sensitivity:
         if new or phase is not self._phase or phase in (Phase.running, Phase.waiting, Phase.stopping):
             self.layout.set_state(phase, ready=True, progress=sweep.progress, message=runner.message)
             self.layout.say_result(self.charts.view, self._place)
+        self._look_at_rival()
         if phase is not self._phase:
             self._phase = phase
             self.bridge.announce(self._summary(phase, cells))
@@ -398,6 +458,6 @@ def _in_memory(dataset: Dataset) -> tuple[Dataset, str]:
     return dataset.sample, f"A sweep fits the sample of {count} rows, not all {every} that are on disk."
 
 
-def _end(runner: SweepRunner, halving: HalvingRunner, _context: Any) -> None:
-    runner.cancel()
-    halving.cancel()
+def _end(runner: SweepRunner, rival: SweepRunner, halving: HalvingRunner, _context: Any) -> None:
+    for each in (runner, rival, halving):
+        each.cancel()

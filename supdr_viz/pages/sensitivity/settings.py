@@ -91,6 +91,14 @@ PROTOCOL_FORM = (
         default="grid",
         help="A Sobol sequence spreads a number of cells evenly over many parameters.",
     ),
+    Parameter(
+        "versus",
+        "Compare with",
+        "choice",
+        choices=choices(("", "no other method"), *((name, entry.label) for name, entry in MENU.items())),
+        default="",
+        help="Another method that has the same parameters runs on the same grid; the differences are shown.",
+    ),
     replace(count("cells", "Cells of a design", 2, 1000, "Number of cells that a design visits."), default=64),
 )
 
@@ -128,7 +136,8 @@ class SweepSettings:
     """Everything that determines a sweep.
 
     `base`: data, split, seed, method and its other hyper-parameters; `axes`: one to six; `design`: the cells that are
-    visited, see `supdr.sensitivity.Sweep`; `cells`: how many of a design.
+    visited, see `supdr.sensitivity.Sweep`; `cells`: how many of a design; `versus`: a method that is swept over the
+    same grid, to be compared; empty: none.
     """
 
     base: Settings = field(default_factory=lambda: Settings(data="moons"))
@@ -140,6 +149,7 @@ class SweepSettings:
     warm: bool = False
     design: str = "grid"
     cells: int = 64
+    versus: str = ""
 
     @property
     def grid(self) -> dict[str, list[Any]]:
@@ -162,6 +172,14 @@ class SweepSettings:
         share = 1.0 / self.folds if self.folds > 1 else self.base.test_share
         known = {name: value for name, value in params.items() if name in self.base.method_options}
         return replace(self.base.with_options(**known), test_share=round(share, 3))
+
+
+def rival_of(settings: SweepSettings) -> SweepSettings:
+    """Return the sweep of the method that settings compare with, which has its own options but as many dimensions."""
+    rival = replace(settings.base, method=settings.versus, method_options={})
+    if {"n_components"} <= set(settings.base.method_options) & set(rival.method_options):
+        rival = rival.with_options(n_components=settings.base.method_options["n_components"])
+    return replace(settings, base=rival, versus="")
 
 
 def is_whole(method: str, name: str) -> bool:
