@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import os
@@ -87,7 +88,7 @@ class Sensitivity:
         self.runner = SweepRunner(current_visitor())
         self.rival = SweepRunner(current_visitor())
         self._rival_ready: tuple[Any, Any, Any] | None = None
-        self._rival_drawn = 0
+        self._rival_drawn, self._rival_phase = 0, Phase.idle
         self.halving = HalvingRunner()
         self._searching = False
         self.bridge = Bridge()
@@ -144,8 +145,11 @@ class Sensitivity:
         self.charts.show(narrow=narrow)
 
     def _loaded(self) -> None:
-        self.charts.begin(dark=bool(self.page.dark_theme))
-        if pn.state.curdoc is not None:
+        document = pn.state.curdoc
+        # Otherwise Bokeh goes through all models of the page once for each chart.
+        with document.models.freeze() if document is not None else contextlib.nullcontext():
+            self.charts.begin(dark=bool(self.page.dark_theme))
+        if document is not None:
             pn.state.add_periodic_callback(self._look, period=LOOK_MS)
             if "SUPDR_SCHEDULER" not in os.environ:
                 warm_up()
@@ -153,13 +157,9 @@ class Sensitivity:
     def _is_busy(self) -> bool:
         """Whether cells are computed or not shown yet."""
         runner = self.runner
-        if (
-            self._searching
-            or self.rival.active
-            or self._rival_waits
-            or self._next
-            or (runner.active and runner.phase is not Phase.paused)
-        ):
+        if self._searching or self._rival_is_busy or self._next:
+            return True
+        if runner.active and runner.phase is not Phase.paused:
             return True
         shown = self._ready is not None and runner.sweep is self._ready[0]
         return shown and (runner.phase is not self._phase or len(self._drawn) < len(runner.cells))
@@ -304,6 +304,15 @@ class Sensitivity:
         self.rival.cancel()
 
     @property
+    def _rival_is_busy(self) -> bool:
+        """Whether cells of the other method are to be computed or not shown yet."""
+        ready, rival = self._rival_ready, self.rival
+        if self._rival_waits or (rival.active and rival.phase is not Phase.paused):
+            return True
+        shown = ready is not None and rival.sweep is ready[0]
+        return shown and (self._rival_phase is not rival.phase or self._rival_drawn < len(rival.cells))
+
+    @property
     def _rival_waits(self) -> bool:
         """Whether the sweep of the other method is still to begin."""
         ready = self._rival_ready
@@ -332,13 +341,16 @@ class Sensitivity:
         ready, rival = self._rival_ready, self.rival
         if ready is None or rival.sweep is not ready[0]:
             return
-        active, cells = rival.active, dict(rival.cells)
+        phase, active, cells = rival.phase, rival.active, dict(rival.cells)
+        if phase is self._rival_phase and not active and len(cells) == self._rival_drawn:
+            return
         if len(cells) > self._rival_drawn and (time.monotonic() >= self._draw_from or not active):
             began = time.monotonic()
             with pn.io.hold():
                 self._show_rival(cells)
             self._draw_from = began + PAUSE * (time.monotonic() - began)
-        self.layout.set_state(rival.phase, ready=True, progress=ready[0].progress, message=rival.message)
+        self._rival_phase = phase
+        self.layout.set_state(phase, ready=True, progress=ready[0].progress, message=rival.message)
 
     def _run(self) -> None:
         """Start, pause or go on, whatever the button says."""
