@@ -126,7 +126,7 @@ class Finder:
 
 def _hits(text: str, values: RowValues) -> NDArray | str:
     """Return the rows that a query means, or the sentence that says why it is none."""
-    rows = Rows(values.n_rows, values.names, values.column, lambda each: look_up(each, values))
+    rows = Rows(values.n_rows, values.query_names, values.column, lambda each: look_up(each, values))
     try:
         return np.flatnonzero(matching(text, rows))
     except QueryProblem as problem:

@@ -31,6 +31,7 @@ class RowValues:
     surface: predictions; None: there are none yet.
     n_components: number of latent coordinates.
     shown: where training rows stand: "embedding" or "transform".
+    target: name of the target, empty where it has none.
     """
 
     scene: Scene
@@ -39,6 +40,7 @@ class RowValues:
     surface: Surface | None
     n_components: int
     shown: str
+    target: str = ""
 
     @classmethod
     def of(cls, session: Session, board: Board) -> RowValues | None:
@@ -48,7 +50,9 @@ class RowValues:
             return None
         fitted = session.player.fitted if session.player.newest is not None else None
         surface = board.points.surface if board.points.scene is scene else None
-        return cls(scene, split, fitted, surface, session.n_components, session.options.latent)
+        options = {} if session.settings is None else session.settings.data_options
+        target = str(options.get("target") or "")
+        return cls(scene, split, fitted, surface, session.n_components, session.options.latent, target)
 
     @property
     def n_rows(self) -> int:
@@ -58,6 +62,11 @@ class RowValues:
     @property
     def target_name(self) -> str:
         """What the target is called."""
+        return self.target or self.usual_target
+
+    @property
+    def usual_target(self) -> str:
+        """What the target of such a task is called, whatever its own name."""
         return "class" if self.scene.class_names else "target"
 
     @cached_property
@@ -79,6 +88,11 @@ class RowValues:
         """Names of all columns; those of the data come first where two have the same."""
         predicted = [PREDICTED] if self.surface is not None else []
         return list(dict.fromkeys([*self.own_names, ROW, PART, self.target_name, *predicted, *self.computed]))
+
+    @property
+    def query_names(self) -> list[str]:
+        """Names by which columns can be asked for."""
+        return list(dict.fromkeys([*self.names, self.usual_target]))
 
     @property
     def text_names(self) -> list[str]:
@@ -113,11 +127,20 @@ class RowValues:
         if name == PART:
             hidden = ~scene.is_test & ~scene.is_labelled
             return Column(name, np.where(scene.is_test, 1.0, np.where(hidden, 2.0, 0.0)), PARTS)
-        if name == self.target_name:
+        if name in (self.target_name, self.usual_target):
             return Column(name, scene.target.astype(float), scene.class_names)
         if name == PREDICTED and self.surface is not None:
             return Column(name, self.surface.predicted.astype(float), scene.class_names)
         return Column(name, self._compute(self.computed[name]))
+
+    def cells(self, name: str, rows: NDArray) -> NDArray:
+        """Return the values of some rows in a column as a file has them: numbers, whole ones as such, or texts."""
+        column = self.column(name)
+        values = column.values[rows]
+        if column.categories:
+            return column.texts[rows]
+        whole = np.isfinite(values).all() and (values == np.floor(values)).all() and (np.abs(values) < 2**53).all()
+        return values.astype(np.int64) if whole else values
 
     def _compute(self, key: str) -> NDArray:
         assert self.surface is not None

@@ -86,7 +86,11 @@ class SelectedRows:
         self.words.styles = {"flex": "1 1 240px", "min-width": "0"}
         look = {"flex-wrap": "wrap", "align-items": "flex-start", "gap": "0 24px"}
         self._built = True
-        return [above, self.table, pn.Row(crossed, self.nearest.view, styles=look, margin=(0, 0, BAR_HEIGHT, 0), **widgets.WIDE)]
+        return [
+            above,
+            self.table,
+            pn.Row(crossed, self.nearest.view, styles=look, margin=(0, 0, BAR_HEIGHT, 0), **widgets.WIDE),
+        ]
 
     def _turned(self, on: list[str]) -> None:
         if not self._built:
@@ -135,7 +139,7 @@ class SelectedRows:
         chosen = np.array(self._board.points.selection.indices, dtype=int)
         rows = chosen if len(chosen) else np.arange(values.n_rows)
         self._latest.ask(
-            lambda: csv_text({name: values.column(name).texts[rows] for name in [ROW, *without(values.names, ROW)]}),
+            lambda: csv_text({name: values.cells(name, rows) for name in [ROW, *without(values.names, ROW)]}),
             self._saved,
         )
 
