@@ -164,6 +164,7 @@ def to_dataset(
         name=name,
         description=" ".join(notes),
         metadata={each: values[~empty] for each, values in described.items()},
+        target_name=target,
     )
 
 

@@ -48,6 +48,8 @@ class Dataset:
     metadata : mapping of str to array-like of shape (n_samples,), optional
         Columns that describe the rows and that no method learns from, such as names, by their own names. Numbers are
         stored as float64 (NaN where missing), anything else as texts (None where missing).
+    target_name : str
+        What the target is called, if it has a name.
 
     Raises
     ------
@@ -66,6 +68,7 @@ class Dataset:
     description: str = ""
     truth: Any = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    target_name: str = ""
 
     def __post_init__(self) -> None:
         if self.task not in TASKS:

@@ -50,8 +50,7 @@ class RowValues:
             return None
         fitted = session.player.fitted if session.player.newest is not None else None
         surface = board.points.surface if board.points.scene is scene else None
-        options = {} if session.settings is None else session.settings.data_options
-        target = str(options.get("target") or "")
+        target = "" if session.dataset is None else session.dataset.target_name
         return cls(scene, split, fitted, surface, session.n_components, session.options.latent, target)
 
     @property
