@@ -80,11 +80,30 @@ class RowTable(JSComponent):
         if self._ready:
             send_message(self, {"kind": "mark", "row": int(row)})
 
+    @property
+    def heads(self) -> list[dict[str, Any]]:
+        """What the heads of the columns say."""
+        first = {"field": "label", "title": "Row", "words": "number in the data", "first": True}
+        return [first, *(_head(field, each) for field, each in self._columns.items())]
+
+    def piece(self, page: Any, size: Any, column: str = "", *, down: bool = False) -> dict[str, Any] | None:
+        """Return the rows of a page, from 1, of so many rows, in the order of a column; None: there is no such page."""
+        numbers = isinstance(page, int) and isinstance(size, int)
+        if not numbers or page < 1 or not 0 < size <= MOST_ROWS:
+            return None
+        rows = self.ordered(column, down)
+        some = rows[(page - 1) * size : page * size]
+        texts = [shown_texts(each.column, some) for each in self._columns.values()]
+        cells = [
+            [int(row), int(self._numbers[row]), int(self._labels[row]), *line]
+            for row, *line in zip(some, *texts, strict=True)
+        ]
+        names = ["row", "number", "label", *self._columns]
+        return {"last": max(1, -(-len(rows) // size)), "names": names, "rows": cells}
+
     def _tell(self) -> None:
         if self._ready and self._columns:
-            heads = [{"field": "label", "title": "Row", "words": "number in the data", "first": True}]
-            heads += [_head(field, each) for field, each in self._columns.items()]
-            send_message(self, {"kind": "show", "version": self._version, "columns": heads})
+            send_message(self, {"kind": "show", "version": self._version, "columns": self.heads})
 
     def _received(self, event: Any) -> None:
         message = event.data if isinstance(event.data, dict) else {}
@@ -93,32 +112,19 @@ class RowTable(JSComponent):
             self._ready = True
             self._tell()
         elif kind == "piece":
-            self._send_piece(message)
+            wanted = (message.get(name) for name in ("page", "size", "column"))
+            piece = self.piece(*wanted, down=bool(message.get("down")))
+            if piece is not None:
+                send_message(self, {"kind": "piece", "number": number, **piece})
         elif kind == "point" and isinstance(number, int) and not isinstance(number, bool):
             found = np.flatnonzero(self._numbers == number)
             if number >= 0 and len(found):
                 self._on_point(int(found[0]))
 
-    def _send_piece(self, message: dict[str, Any]) -> None:
-        page, size = (message.get(name) for name in ("page", "size"))
-        if not isinstance(page, int) or not isinstance(size, int) or page < 1 or not 0 < size <= MOST_ROWS:
-            return
-        rows = self.ordered(str(message.get("column", "")), bool(message.get("down")))
-        piece = rows[(page - 1) * size : page * size]
-        texts = [shown_texts(each.column, piece) for each in self._columns.values()]
-        cells = [
-            [int(row), int(self._numbers[row]), int(self._labels[row]), *line]
-            for row, *line in zip(piece, *texts, strict=True)
-        ]
-        names = ["row", "number", "label", *self._columns]
-        last = max(1, -(-len(rows) // size))
-        answer = {"kind": "piece", "number": message.get("number"), "last": last, "names": names, "rows": cells}
-        send_message(self, answer)
-
-    def ordered(self, field: str, down: bool) -> NDArray:
+    def ordered(self, field: Any, down: bool) -> NDArray:
         """Return the rows in the order of a column, those without a value last; as they are where there is none."""
         chosen = self._labels.astype(float) if field == "label" else None
-        if field in self._columns:
+        if isinstance(field, str) and field in self._columns:
             chosen = self._columns[field].column.values
         if chosen is None:
             return self._rows

@@ -151,7 +151,7 @@ def to_dataset(
     X = np.column_stack([feature.values for feature in features.values()])
     empty = np.isnan(X).all(axis=1) & np.isnan(y)
     X, y = X[~empty], y[~empty]
-    learnt = {target, *names, *(each for each, feature in features.items() if not feature.was_text)}
+    learnt = {target, *names, *(each for each, feature in features.items() if feature.kind in ("number", "date"))}
     described = _metadata(whole[[each for each in whole if str(each) not in learnt]])
     size = f"{len(target_names)} classes" if task == "classification" else "regression"
     notes = [

@@ -78,9 +78,15 @@ class RowTable {
     this.table.on("rowMouseEnter", (_event, row) => this.board?.group.hover(row.getData().number))
     this.table.on("rowMouseLeave", () => this.board?.group.hover(-1))
     this.table.on("tableBuilt", () => {
+      // What scrolls is reached by the keyboard: it has to be a part of a grid itself.
+      const holder = this.host.querySelector(".tabulator-tableholder")
+      this.host.removeAttribute("aria-owns")
+      this.host.setAttribute("aria-label", "Rows")
+      holder.setAttribute("role", "rowgroup")
+      holder.firstElementChild.setAttribute("role", "none")
       if (!this.seen) this.host.scrollIntoView({block: "nearest", behavior: still.matches ? "auto" : "smooth"})
       this.seen = true
-      if (left) this.table.element.querySelector(".tabulator-tableholder").scrollLeft = left
+      if (left) holder.scrollLeft = left
     })
   }
 

@@ -10,6 +10,7 @@ import {decode, merge} from "./wire.js"
 
 const FADED = 0.12 // opacity of rows that are not selected, at most
 const {fills: FILLS, sizes: SIZES, grown: GROWN} = constants.rows
+const MANY = 5000 // rows
 const RESTS = 80 // milliseconds after which the pointer rests on a row
 const TEST = 1 // a row's kind
 
@@ -248,11 +249,18 @@ export class Board {
     }
     return this.shared.of
   }
-  // The rows in the order in which they are drawn.
+  // Whether rows that follow one another mostly differ in colour: then none covers the others as they come.
+  get isMixed() {
+    const {levels} = this
+    let changes = 0
+    for (let row = 1; row < levels.length; row++) changes += levels[row] !== levels[row - 1]
+    return changes > 0.2 * levels.length
+  }
+  // The rows in the order in which they are drawn; of many, neighbours in memory follow one another where they may.
   get order() {
     const {count} = this
     if (this.ordered?.length !== count) {
-      const stride = strideOf(count)
+      const stride = count > MANY && this.isMixed ? 1 : strideOf(count)
       this.ordered = new Int32Array(count)
       for (let k = 0, row = 0; k < count; k++, row = (row + stride) % count) this.ordered[k] = row
     }

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.data.row_query import QueryProblem, Rows, matching, number_in
-from supdr_viz.pages.explorer.row_values import RowValues
 from supdr_viz.pictures.row_columns import Column
 from supdr_viz.run.session import Session
 from supdr_viz.ui.background import Latest, Outcome
 from supdr_viz.ui.bar import Pickable, Search
 from supdr_viz.views import Board
+from supdr_viz.views.row_values import RowValues
 
 
 class Finder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,7 @@ import panel as pn
 from numpy.typing import NDArray
 
 from supdr_viz.pages.explorer.finder import Finder
-from supdr_viz.pages.explorer.nearest import Nearest
-from supdr_viz.pages.explorer.row_values import PART, PREDICTED, ROW, RowValues
+from supdr_viz.pictures.map_quality import InputRows
 from supdr_viz.pictures.selected_rows import confusion, distributions
 from supdr_viz.pictures.types import Frame
 from supdr_viz.run.session import Session, csv_text
@@ -21,9 +21,12 @@ from supdr_viz.ui.bar import Bar, Button, Pickable, Switches, Toggle, style
 from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.views import Board
+from supdr_viz.views.nearest_rows import NEAREST_CSS, nearest_html, said
 from supdr_viz.views.row_table import RowTable, TableColumn
+from supdr_viz.views.row_values import PART, PREDICTED, ROW, RowValues
 
-TITLE = "Rows"
+TITLE, NEAREST_TITLE = "Rows", "Nearest rows"
+ASK = "Point at a row of a map."
 
 # Pixels at the end of the rows that the bar over the page may cover.
 BAR_HEIGHT = 64
@@ -59,6 +62,7 @@ class SelectedRows:
         self._session, self._board, self._bridge, self._finder = session, board, bridge, finder
         self._latest = Latest()
         self._shown: Any = None
+        self._cell: tuple[int, list[int]] = (-1, [])  # that was pressed last, and the rows that it selected
         self._built = False
         self.switch = Bound(Switches([TITLE]), self._turned)
         self.view = pn.Column(margin=0, **widgets.WIDE)
@@ -157,7 +161,8 @@ class SelectedRows:
         names = () if scene is None else scene.class_names
         counted = values is not None and values.surface is not None and 1 < len(names) <= MOST_CLASSES
         self._crossed.visible = counted
-        self.counts.pressed = []
+        pressed, rows = self._cell
+        self.counts.pressed = [pressed] if rows and rows == self._board.points.selection.indices else []
         if counted and values is not None:
             true, predicted = self._of_part(values)
             self.counts.html = counts_table(confusion(true, predicted, len(names)), names)
@@ -178,6 +183,7 @@ class SelectedRows:
         true, predicted = self._of_part(values)
         chosen = (true == number // count) & (predicted == number % count) & bool(pressed)
         self._finder.select(np.flatnonzero(chosen))
+        self._cell = number, self._board.points.selection.indices if pressed else []
         self.counts.pressed = pressed
 
 
@@ -237,3 +243,58 @@ def counts_table(counts: NDArray, names: tuple[str, ...]) -> str:
         lines.append(f'<tr><th scope="row">{widgets.escape(names[true])}</th>{cells}</tr>')
     head = f'<thead><tr><th scope="col">true \\ predicted</th>{heads}</tr></thead>'
     return f'<div class="scroll"><table class="counts">{head}<tbody>{"".join(lines)}</tbody></table></div>'
+
+
+class Nearest:
+    """Says which rows are near to the one under the pointer.
+
+    `on_row`: ``on_row(row)`` of the scene, once the pointer rests on it. `view`: where it says so.
+    """
+
+    def __init__(self, session: Session, board: Board, on_row: Callable[[int], Any]) -> None:
+        self._session, self._board, self._on_row = session, board, on_row
+        self._open, self._row = False, -1
+        self._latest = Latest()
+        self._input: InputRows | None = None
+        self.list = Pickable(board.points.show_current, html=said(ASK))
+        sheets = [widgets.sheet(each) for each in (style(), NEAREST_CSS)]
+        self.view = pn.Column(
+            widgets.section(NEAREST_TITLE),
+            Bar({"nearest": self.list}, stylesheets=sheets, styles={"width": "100%"}),
+            margin=0,
+            styles={"flex": "2 1 340px", "min-width": "0"},
+        )
+        board.stage.on("hover", self._hovered)
+
+    def open(self, wanted: bool) -> None:
+        """Look for nearest rows from now on, or no longer."""
+        self._open = wanted
+        self._board.stage.put(compares=wanted)
+
+    def refresh(self) -> None:
+        """Look for the rows that are nearest by now, or forget the row: there are others."""
+        scene = self._session.scene
+        if self._input is not None and (scene is None or self._input.scene is not scene):
+            self._input, self._row = None, -1
+            self.list.html = said(ASK)
+        if self._row >= 0:
+            self._ask(self._row)
+
+    def _hovered(self, message: dict[str, Any]) -> None:
+        number, points = message.get("row"), self._board.points
+        known = isinstance(number, int) and not isinstance(number, bool) and 0 <= number < points.n_rows
+        if known and self._open:
+            self._ask(int(points.drawn[number]))
+
+    def _ask(self, row: int) -> None:
+        values = RowValues.of(self._session, self._board)
+        if values is None or values.fitted is None or row >= values.n_rows:
+            return
+        if self._input is None or self._input.scene is not values.scene:
+            self._input = InputRows(values.scene, values.split)
+        self._row, rows = row, self._input
+        self._latest.ask(lambda: nearest_html(values, rows, row), self._told)
+        self._on_row(row)
+
+    def _told(self, outcome: Outcome) -> None:
+        self.list.html = said(outcome.problem) if outcome.problem else outcome.value

@@ -1,28 +1,19 @@
-"""The nearest rows of the row under the pointer, in the input space and in the latent space, side by side."""
+"""The nearest rows of a row, in the input space and in the latent space, side by side, as HTML."""
 
 from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import panel as pn
 from numpy.typing import NDArray
+from PIL import Image
 
-from supdr_viz.pages.explorer.row_values import RowValues
 from supdr_viz.pictures.map_quality import InputRows
 from supdr_viz.pictures.selected_rows import nearest_rows
 from supdr_viz.pictures.types import Scene
-from supdr_viz.run.session import Session
-from supdr_viz.ui import widgets
-from supdr_viz.ui.background import Latest, Outcome
-from supdr_viz.ui.bar import Bar, Pickable, style
-from supdr_viz.views import Board
-
-TITLE = "Nearest rows"
-ASK = "Point at a row of a map."
+from supdr_viz.ui.markup import escape
+from supdr_viz.views.row_values import RowValues
 
 N_NEAREST = 8
 
@@ -40,61 +31,6 @@ color: inherit; font: inherit; letter-spacing: 0; white-space: normal; min-heigh
 .nearest img { width: 28px; height: 28px; image-rendering: pixelated; flex: none; border-radius: 3px; }
 .nearest small { color: var(--supdr-secondary); font-size: 11px; } .nearest .both { font-weight: 700; }
 """
-
-
-class Nearest:
-    """Says which rows are near to the one under the pointer.
-
-    `on_row`: ``on_row(row)`` of the scene, once the pointer rests on it. `view`: where it says so.
-    """
-
-    def __init__(self, session: Session, board: Board, on_row: Callable[[int], Any]) -> None:
-        self._session, self._board, self._on_row = session, board, on_row
-        self._open, self._row = False, -1
-        self._latest = Latest()
-        self._input: InputRows | None = None
-        self.list = Pickable(board.points.show_current, html=_said(ASK))
-        sheets = [widgets.sheet(each) for each in (style(), NEAREST_CSS)]
-        self.view = pn.Column(
-            widgets.section(TITLE),
-            Bar({"nearest": self.list}, stylesheets=sheets, styles={"width": "100%"}),
-            margin=0,
-            styles={"flex": "2 1 340px", "min-width": "0"},
-        )
-        board.stage.on("hover", self._hovered)
-
-    def open(self, wanted: bool) -> None:
-        """Look for nearest rows from now on, or no longer."""
-        self._open = wanted
-        self._board.stage.put(compares=wanted)
-
-    def refresh(self) -> None:
-        """Look for the rows that are nearest by now, or forget the row: there are others."""
-        scene = self._session.scene
-        if self._input is not None and (scene is None or self._input.scene is not scene):
-            self._input, self._row = None, -1
-            self.list.html = _said(ASK)
-        if self._row >= 0:
-            self._ask(self._row)
-
-    def _hovered(self, message: dict[str, Any]) -> None:
-        number, points = message.get("row"), self._board.points
-        known = isinstance(number, int) and not isinstance(number, bool) and 0 <= number < points.n_rows
-        if known and self._open:
-            self._ask(int(points.drawn[number]))
-
-    def _ask(self, row: int) -> None:
-        values = RowValues.of(self._session, self._board)
-        if values is None or values.fitted is None or row >= values.n_rows:
-            return
-        if self._input is None or self._input.scene is not values.scene:
-            self._input = InputRows(values.scene, values.split)
-        self._row, rows = row, self._input
-        self._latest.ask(lambda: nearest_html(values, rows, row), self._told)
-        self._on_row(row)
-
-    def _told(self, outcome: Outcome) -> None:
-        self.list.html = _said(outcome.problem) if outcome.problem else outcome.value
 
 
 def nearest_html(values: RowValues, rows: InputRows, row: int) -> str:
@@ -126,7 +62,7 @@ def _list(title: str, found: NDArray, apart: NDArray, values: RowValues, both: s
 
 def _label(values: RowValues, row: int) -> str:
     value = values.column(values.target_name).texts[row]
-    return "no label" if value is None else widgets.escape(value if isinstance(value, str) else f"{value:.4g}")
+    return "no label" if value is None else escape(value if isinstance(value, str) else f"{value:.4g}")
 
 
 def _texts(values: RowValues, row: int) -> list[str]:
@@ -134,19 +70,18 @@ def _texts(values: RowValues, row: int) -> list[str]:
     columns = values.scene.columns
     found = [] if columns is None else [columns.get(name) for name in columns.metadata]
     texts = [each.texts[row] for each in found if each is not None and each.categories]
-    return [widgets.escape(text[:MOST_LETTERS]) for text in texts if text][:MOST_TEXTS]
+    return [escape(text[:MOST_LETTERS]) for text in texts if text][:MOST_TEXTS]
 
 
 def _image(scene: Scene, row: int) -> str:
     """Return the picture that a row is, as an element."""
     if scene.images is None:
         return ""
-    from PIL import Image
-
     file = io.BytesIO()
     Image.fromarray(np.asarray(scene.images[row], dtype=np.uint8)).save(file, "png")
     return f'<img alt="" src="data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}">'
 
 
-def _said(text: str) -> str:
-    return f'<div class="nearest"><p>{widgets.escape(text)}</p></div>'
+def said(text: str) -> str:
+    """Write a sentence in their place."""
+    return f'<div class="nearest"><p>{escape(text)}</p></div>'

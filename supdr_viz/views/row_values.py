@@ -16,7 +16,7 @@ from supdr_viz.pictures.row_columns import Column
 from supdr_viz.pictures.types import Scene, Surface
 from supdr_viz.run.frame_builder import latent_rows
 from supdr_viz.run.session import Session
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 from supdr_viz.views.colours import meaning_text, value_choices
 
 ROW, PART, PREDICTED = "row", "part", "predicted"
