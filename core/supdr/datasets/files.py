@@ -93,8 +93,9 @@ def read_file(
 
     Numbers stay as they are, dates become days since 1970, yes/no becomes 0/1, text of two levels becomes one 0/1
     column and text of up to 20 levels one 0/1 column per level, also beside the numbers that it stands among; other
-    columns are left out. Missing cells become NaN,
-    and a missing target an unlabelled row. Classes are called as they are written. All features that are called
+    columns are left out. `Dataset.metadata` has the columns that are left out, and text as it is written. Missing
+    cells become NaN, and a missing target an unlabelled row. Classes are called as they are written. All features that
+    are called
     `view:feature` are grouped into views, and so are the arrays of an NPZ file.
 
     Parameters
