@@ -58,16 +58,24 @@ def save(picture: Any, path: str | PathLike[str]) -> Path:
             f"a picture of the backend bokeh is saved as .html; got {path.name!r}. "
             f'For {", ".join(PRINTED)} draw it with backend="matplotlib"'
         )
-    path.write_text(_page(picture, path.stem), encoding="utf-8")
+    drawn = importlib.import_module("holoviews").render(picture, backend="bokeh")
+    path.write_text(page_of(drawn, path.stem), encoding="utf-8")
     return path
 
 
-def _page(picture: Any, title: str) -> str:
-    import holoviews as hv
+def page_of(model: Any, title: str) -> str:
+    """Return a page with a figure or layout of Bokeh that needs no network."""
     from bokeh.embed import components
     from bokeh.resources import Resources
 
-    script, division = components(hv.render(picture, backend="bokeh"))
+    script, division = components(model)
     # Taken one by one: the whole of what is registered may name files of a server.
-    library = "\n".join(f"<script>{text}</script>" for text in Resources("inline", components=["bokeh"]).js_raw)
+    library = "\n".join(f"<script>{text}</script>" for text in Resources("inline", components=_libraries(model)).js_raw)
     return PAGE.format(title=html.escape(title), library=library, division=division, script=script)
+
+
+def _libraries(model: Any) -> list[str]:
+    """Return the parts of Bokeh's script that a model needs."""
+    from bokeh.models import Widget
+
+    return ["bokeh", "bokeh-widgets"] if any(isinstance(part, Widget) for part in model.references()) else ["bokeh"]

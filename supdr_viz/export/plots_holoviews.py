@@ -33,7 +33,7 @@ def _element(chart: Any, colours: Palette) -> hv.Element:
 
 @_element.register
 def _plane(chart: PlaneChart, colours: Palette) -> hv.Element:
-    look = {"width": SIZE, "height": HEIGHT, "title": chart.title, "hooks": [_dressed(colours)]}
+    look = {"width": SIZE, "height": HEIGHT, "title": chart.title, "hooks": [dressed(colours)]}
     points = _points(chart, colours)
     if chart.surface is None:
         return points.opts(**look)
@@ -85,14 +85,14 @@ def _curves(chart: CurveChart, colours: Palette) -> hv.NdOverlay:
             height=HEIGHT,
             legend_position="right",
             title=chart.title,
-            hooks=[_dressed(colours)],
+            hooks=[dressed(colours)],
         )
     )
 
 
 @_element.register
 def _sweep(chart: SweepChart, colours: Palette) -> hv.Element:
-    look = {"width": WIDE, "height": HEIGHT, "title": chart.title, "hooks": [_dressed(colours)]}
+    look = {"width": WIDE, "height": HEIGHT, "title": chart.title, "hooks": [dressed(colours)]}
     if len(chart.names) == 1:
         places = np.arange(len(chart.mean))
         curve = hv.Curve((places, chart.mean), chart.names[0], chart.metric)
@@ -111,7 +111,7 @@ def _sweep(chart: SweepChart, colours: Palette) -> hv.Element:
     )
 
 
-def _dressed(colours: Palette) -> Callable[[Any, Any], None]:
+def dressed(colours: Palette) -> Callable[[Any, Any], None]:
     """Return a hook that gives ground and writing their colours."""
 
     def dress(plot: Any, _element: Any) -> None:

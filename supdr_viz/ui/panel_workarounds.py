@@ -270,6 +270,8 @@ def name_figure(figure: Any, name: str) -> None:
 
 
 SAVE_FIGURE = """
+const figure = Bokeh.documents.map((each) => each.get_model_by_name(figure_name)).find((found) => found)
+if (!figure) return
 Bokeh.index.find_one(figure).export("png").canvas.toBlob((blob) => {
   const link = document.createElement("a")
   link.href = URL.createObjectURL(blob)
@@ -282,15 +284,15 @@ Bokeh.index.find_one(figure).export("png").canvas.toBlob((blob) => {
 """
 
 
-def save_figure(button: Any, figure: Any, name: str) -> None:
+def save_figure(button: Any, figure_name: str, name: str) -> None:
     """Let a button save a figure as a PNG file.
 
     The kit's tool that saves stands in a figure's own toolbar and cannot be asked by others.
     https://github.com/bokeh/bokeh/issues/9616
 
-    `figure`: of Bokeh; `name`: of the file.
+    `figure_name`: name of a figure of Bokeh, which may be drawn later; `name`: of the file.
     """
-    button.js_on_click(args={"figure": figure, "name": name}, code=SAVE_FIGURE)
+    button.js_on_click(args={"figure_name": figure_name, "name": name}, code=SAVE_FIGURE)
 
 
 class BoundedDropper(pn.widgets.FileDropper):

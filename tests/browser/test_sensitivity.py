@@ -12,7 +12,7 @@ SWEEP = (
 
 
 def values(app):
-    return [value for value in app.column("sweep cells", "value") if isinstance(value, float) and value == value]
+    return [value for value in app.column("sweep cells", "zvalues") if isinstance(value, float) and value == value]
 
 
 def test_ranges_are_typed_in_the_sweep_fills_and_leads_to_the_explorer(open_app, tmp_path):
@@ -42,7 +42,7 @@ def test_ranges_are_typed_in_the_sweep_fills_and_leads_to_the_explorer(open_app,
     assert app.numbers.startswith("45 of 45 fits")
     assert "15 of 15 cells" in app.status
     assert app.sees("hence optimistic")
-    assert [len(app.column(f"sweep curve {k}", "mean")) for k in (0, 1)] == [5, 3]
+    assert [len(app.column(f"sweep curve {k}", "score")) for k in (0, 1)] == [5, 3]
     lines = app.save("CSV", tmp_path).read_text().splitlines()
     assert lines[0].startswith("reg_u,beta,error,error sd")
     assert len(lines) == 16

@@ -9,12 +9,15 @@ for cell in sweep.run(X, y):
 
 from supdr.sensitivity.axes import linear, logarithmic
 from supdr.sensitivity.executors import InProcess, crew_of, warm_up
+from supdr.sensitivity.importance import Importance, functional_anova, importance
+from supdr.sensitivity.maps import aligned_maps
 from supdr.sensitivity.outcome import Cell, Outcome, Result
 from supdr.sensitivity.store import Store, StoreError
 from supdr.sensitivity.sweep import Progress, Sweep, SweepError
 
 __all__ = [
     "Cell",
+    "Importance",
     "InProcess",
     "Outcome",
     "Progress",
@@ -23,7 +26,10 @@ __all__ = [
     "StoreError",
     "Sweep",
     "SweepError",
+    "aligned_maps",
     "crew_of",
+    "functional_anova",
+    "importance",
     "linear",
     "logarithmic",
     "warm_up",

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from threadpoolctl import ThreadpoolController
 
 from supdr.engine.context import run_context
 from supdr.engine.iterate import Snapshot
 from supdr.engine.reuse import ResultCache
+from supdr.sensitivity.maps import map_of
 from supdr.sensitivity.outcome import Outcome
 from supdr.sensitivity.rows import Part, Rows
 from supdr.sensitivity.scoring import HeldOutFit, scores_of
@@ -44,6 +46,7 @@ class Job:
     fits: if `warm`, a path: each but the first starts from the last snapshot of the previous one.
     scoring: see `check_scoring`.
     transductive, warm, shortcuts: see `Sweep`.
+    mapped: seed and fold of the fits whose map is kept; None: no maps.
     """
 
     estimator: Any
@@ -52,6 +55,7 @@ class Job:
     transductive: bool
     warm: bool
     shortcuts: bool
+    mapped: tuple[int, int] | None = None
 
 
 # The results that the cells of all jobs of this process share.
@@ -90,8 +94,10 @@ def _attempt(job: Job, fit: Fit, rows: Rows, previous: Any) -> tuple[Outcome, An
     start_time, reused_names = time.perf_counter(), set[str]()
     try:
         with run_context(reused_names=reused_names):
-            scored, shared, warm = _fit(job, fit, rows, previous)
+            part = Part(rows, *rows.splits[fit.seed][fit.fold], job.transductive)
+            scored, shared, warm = _fit(job, fit, part, previous)
         scores = scores_of(scored, job.scoring)
+        latent = _stored_map(scored, part) if job.mapped == (fit.seed, fit.fold) else None
     except Exception as error:  # one cell must not end the sweep
         message = f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE]
         return Outcome(fit.cell, fit.seed, fit.fold, error=message, seconds=time.perf_counter() - start_time), None
@@ -107,17 +113,22 @@ def _attempt(job: Job, fit: Fit, rows: Rows, previous: Any) -> tuple[Outcome, An
         seconds=time.perf_counter() - start_time,
         shared=shared,
         warm=warm,
+        map=latent,
     )
     return outcome, scored.fitted
 
 
-def _fit(job: Job, fit: Fit, rows: Rows, previous: Any) -> tuple[HeldOutFit, str, bool]:
+def _stored_map(scored: HeldOutFit, part: Part) -> NDArray:
+    """Return the map of a fit as the store keeps it; without rows if there is none."""
+    latent = map_of(scored.fitted, part, scored.X)
+    return np.empty((0, 2), np.int16) if latent is None else latent
+
+
+def _fit(job: Job, fit: Fit, part: Part, previous: Any) -> tuple[HeldOutFit, str, bool]:
     """Return the fitted estimator with its test rows, the name of shared results, and whether the start was warm."""
-    train, test = rows.splits[fit.seed][fit.fold]
-    estimator = cell_estimator(job.estimator, fit.params, fit.seed)
-    shared, warm = "", False
+    unfitted = cell_estimator(job.estimator, fit.params, fit.seed)
+    estimator, shared, warm = clone(unfitted), "", False
     start_time = time.perf_counter()
-    part = Part(rows, train, test, job.transductive)
     X_test = None
     sharing = _shared_fit(job, estimator, part)
     if sharing is not None:
@@ -128,9 +139,9 @@ def _fit(job: Job, fit: Fit, rows: Rows, previous: Any) -> tuple[HeldOutFit, str
     else:
         estimator.fit(part.X, part.y)
     seconds = time.perf_counter() - start_time
-    predicted = estimator.transduction_[test] if job.transductive else None
+    predicted = estimator.transduction_[part.test] if job.transductive else None
     X_test = part.X_test if X_test is None else X_test
-    return HeldOutFit(estimator, X_test, rows.y[test], predicted, seconds), shared, warm
+    return HeldOutFit(estimator, X_test, part.rows.y[part.test], predicted, seconds, unfitted, part), shared, warm
 
 
 def _shared_fit(job: Job, estimator: Any, part: Part) -> Any:

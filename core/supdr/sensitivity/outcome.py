@@ -36,6 +36,8 @@ class Outcome:
         Whether it started from the last state of its neighbour: it may reach another local optimum than a fresh start.
     error : str
         Message of a failed fit; else empty.
+    map : array of shape (n_rows, 2) or None
+        Latent positions as int16, see `supdr.sensitivity.aligned_maps`; None: not kept.
     """
 
     cell: int
@@ -48,6 +50,7 @@ class Outcome:
     shared: str = ""
     warm: bool = False
     error: str = ""
+    map: NDArray | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,11 @@ class Cell:
     def warm(self) -> bool:
         """Whether any fit started from the last state of a neighbour."""
         return any(outcome.warm for outcome in self.outcomes)
+
+    @property
+    def map(self) -> NDArray | None:
+        """Latent positions of the fit whose map is kept, int16 (n_rows, 2); None: there is no map."""
+        return next((outcome.map for outcome in self.outcomes if outcome.map is not None and len(outcome.map)), None)
 
     @property
     def shared(self) -> str:

@@ -10,6 +10,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from supdr.sensitivity.outcome import Outcome
 
 APPLICATION = 0x53444C52
@@ -39,6 +42,8 @@ CREATE TABLE IF NOT EXISTS fits (
     finished REAL NOT NULL
 )
 """
+
+_MAPS = "CREATE TABLE IF NOT EXISTS maps (key TEXT PRIMARY KEY, points BLOB NOT NULL)"
 
 
 class StoreError(RuntimeError):
@@ -93,6 +98,7 @@ class Store:
             self._connection.execute(f"PRAGMA user_version = {VERSION}")
         with self._connection:
             self._connection.execute(_TABLE)
+            self._connection.execute(_MAPS)
 
     def __enter__(self) -> Store:
         return self
@@ -109,7 +115,7 @@ class Store:
         self._connection.close()
 
     def add(self, estimator: str, rows: Iterable[tuple[str, dict[str, Any], Outcome]]) -> None:
-        """Write finished fits in one transaction; existing ones are not changed.
+        """Write finished fits with their maps in one transaction; existing ones are not changed.
 
         Parameters
         ----------
@@ -122,6 +128,7 @@ class Store:
         StoreError
             If the file is locked, the disk is full, or the file is damaged.
         """
+        rows = list(rows)
         values = [
             (
                 key,
@@ -135,9 +142,11 @@ class Store:
             )
             for key, params, outcome in rows
         ]
+        maps = [(key, outcome.map.astype("<i2").tobytes()) for key, _, outcome in rows if outcome.map is not None]
         marks = ", ".join("?" * 13)
         with self._explained(), self._connection:
             self._connection.executemany(f"INSERT OR IGNORE INTO fits VALUES ({marks})", values)
+            self._connection.executemany("INSERT OR IGNORE INTO maps VALUES (?, ?)", maps)
 
     def find(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
         """Return the stored fits with these keys: key -> fields of an `Outcome`.
@@ -150,16 +159,32 @@ class Store:
         -------
         dict
         """
-        distinct = list(dict.fromkeys(keys))
-        fits = {}
+        found = self._select(f"key, scores, {', '.join(FIELDS)} FROM fits", keys)
+        return {key: {"scores": json.loads(scores), **dict(zip(FIELDS, rest))} for key, scores, *rest in found}
+
+    def find_maps(self, keys: Iterable[str]) -> dict[str, NDArray]:
+        """Return the stored maps with these keys: key -> int16 positions (n_rows, 2), without rows if a fit has none.
+
+        Parameters
+        ----------
+        keys : iterable of str
+
+        Returns
+        -------
+        dict
+        """
+        found = self._select("key, points FROM maps", keys)
+        return {key: np.frombuffer(points, "<i2").reshape(-1, 2) for key, points in found}
+
+    def _select(self, columns: str, keys: Iterable[str]) -> list[Any]:
+        """Return the rows of a table, with these keys."""
+        distinct, rows = list(dict.fromkeys(keys)), []
         with self._explained():
             for first in range(0, len(distinct), BATCH):
                 part = distinct[first : first + BATCH]
                 marks = ", ".join("?" * len(part))
-                query = f"SELECT key, scores, {', '.join(FIELDS)} FROM fits WHERE key IN ({marks})"
-                for key, scores, *rest in self._connection.execute(query, part):
-                    fits[key] = {"scores": json.loads(scores), **dict(zip(FIELDS, rest))}
-        return fits
+                rows += self._connection.execute(f"SELECT {columns} WHERE key IN ({marks})", part).fetchall()
+        return rows
 
     def forget(self, keys: Iterable[str]) -> None:
         """Remove fits, so that a sweep computes them again.
@@ -169,7 +194,9 @@ class Store:
         keys : iterable of str
         """
         with self._explained(), self._connection:
-            self._connection.executemany("DELETE FROM fits WHERE key = ?", [(key,) for key in keys])
+            marks = [(key,) for key in keys]
+            self._connection.executemany("DELETE FROM fits WHERE key = ?", marks)
+            self._connection.executemany("DELETE FROM maps WHERE key = ?", marks)
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:

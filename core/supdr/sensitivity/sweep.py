@@ -89,6 +89,8 @@ class Sweep:
         Compute results that cells have in common once; the scores are the same, up to rounding.
     prepare : transformer or None, default=None
         Fitted to the training rows before every fit, such as an imputer; its parameters are not part of the grid.
+    maps : bool, default=False
+        Whether every cell keeps the latent positions of up to 1,000 rows from its first fit, see `aligned_maps`.
     store : str, Path, Store or None, default=None
         SQLite file to which every finished fit is written at once, and from which an interrupted sweep resumes.
     retry_failed : bool, default=False
@@ -125,6 +127,7 @@ class Sweep:
         warm_along: str | None = None,
         shortcuts: bool = True,
         prepare: Any = None,
+        maps: bool = False,
         store: str | Path | Store | None = None,
         retry_failed: bool = False,
     ) -> None:
@@ -140,7 +143,7 @@ class Sweep:
         if warm_along is not None:
             _check_path(estimator, self.grid, warm_along)
         self.transductive, self.warm_along, self.shortcuts = transductive, warm_along, shortcuts
-        self.prepare, self.store, self.retry_failed = prepare, store, retry_failed
+        self.prepare, self.maps, self.store, self.retry_failed = prepare, maps, store, retry_failed
         self.cells = cells_of(self.grid)
         self.progress = Progress(0)
 
@@ -207,6 +210,7 @@ class _Run:
         how = () if sweep.prepare is None else (type(sweep.prepare).__qualname__, sweep.prepare.get_params())
         self.rows = Rows(X, y, splits, fingerprint((X, y, *how)), sweep.prepare)
         self.places = [(seed, fold) for seed in sweep.seeds for fold in range(len(splits[seed]))]
+        self._mapped = self.places[0] if sweep.maps else None
         self.outcomes: dict[int, dict[tuple[int, int], Outcome]] = {number: {} for number in range(len(sweep.cells))}
         self.pending: deque[tuple[Fit, ...]] = deque()
         self.suspects: deque[tuple[Fit, ...]] = deque()
@@ -239,8 +243,9 @@ class _Run:
             failed = {key for key, fields in fits.items() if fields["error"]}
             store.forget(failed)
             fits = {key: fields for key, fields in fits.items() if key not in failed}
+        maps = self._recall_maps(store, fits)
         stored = [
-            Outcome(*place, **{**fits[key], "warm": bool(fits[key]["warm"])})
+            Outcome(*place, **{**fits[key], "warm": bool(fits[key]["warm"])}, map=maps.get(key))
             for place, key in self._keys.items()
             if key in fits
         ]
@@ -251,6 +256,17 @@ class _Run:
                 if any((seed, fold) not in self.outcomes[number] for number in path):
                     self.pending.append(tuple(Fit(number, seed, fold, self.sweep.cells[number]) for number in path))
         yield from (replace(cell, stored=True) for cell in complete)
+
+    def _recall_maps(self, store: Store, fits: dict[str, dict[str, Any]]) -> dict[str, NDArray]:
+        """Return the stored maps by key; fits that succeeded and lack theirs are removed from `fits`."""
+        if self._mapped is None:
+            return {}
+        keys = [key for (_, *place), key in self._keys.items() if tuple(place) == self._mapped and key in fits]
+        maps = store.find_maps(keys)
+        for key in keys:
+            if key not in maps and not fits[key]["error"]:
+                del fits[key]
+        return maps
 
     def _note(self, outcomes: Iterable[Outcome]) -> Iterator[Cell]:
         """Record outcomes, and yield the cells that they complete."""
@@ -307,7 +323,7 @@ class _Run:
 
     def _job(self, fits: tuple[Fit, ...]) -> Job:
         sweep, warm = self.sweep, self.sweep.warm_along is not None
-        return Job(sweep.estimator, fits, sweep.scoring, sweep.transductive, warm, sweep.shortcuts)
+        return Job(sweep.estimator, fits, sweep.scoring, sweep.transductive, warm, sweep.shortcuts, self._mapped)
 
     def _collect(self, crew: Crew, running: dict[Future, tuple[Fit, ...]]) -> list[Outcome]:
         """Wait for jobs, remove them from `running` and return their outcomes; queue lost fits again."""

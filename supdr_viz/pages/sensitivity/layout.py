@@ -8,11 +8,12 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from supdr.sensitivity import Progress, Result
+from supdr.sensitivity import Progress
 from supdr_viz.controls.presets import PresetGallery
 from supdr_viz.data.number_format import duration, mean_text
 from supdr_viz.pages import navigation
-from supdr_viz.pages.sensitivity.figures import SweepFigures
+from supdr_viz.pages.sensitivity.charts import SweepCharts
+from supdr_viz.pages.sensitivity.elements import View
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.runner import Phase
 from supdr_viz.pages.sensitivity.settings import METRICS, SweepSettings
@@ -38,9 +39,6 @@ COLOURS = {
 }
 BESIDE = {"xs": 12, "md": 8}, {"xs": 12, "md": 4}
 BELOW = {"xs": 12}, {"xs": 12}
-HEIGHTS = 500, 249
-# Of heatmap and curves, with two parameters and with one.
-STRIP_HEIGHT, WIDE_HEIGHT = 150, 360
 
 BUTTON = {
     Phase.running: ("Pause", "pause"),
@@ -62,12 +60,13 @@ class SensitivityLayout:
     """Builds the page and updates what is not a plot.
 
     `preset`: name of the prepared sweep on display, if any; `problems`: what was wrong when the page was opened;
-    `on_csv`: returns the finished cells as CSV, or an empty text; `file_button`: beside the examples.
+    `on_csv`: returns the finished cells as CSV, or an empty text; `on_html`: returns them as a page, or an empty text;
+    `on_maps`: shows maps or values; `file_button`: beside the examples.
     """
 
     def __init__(
         self,
-        figures: SweepFigures,
+        charts: SweepCharts,
         bridge: Bridge,
         share: ShareMenu,
         sidebar: Sequence[Any],
@@ -78,20 +77,26 @@ class SensitivityLayout:
         on_run: Callable[[], Any],
         on_cancel: Callable[[], Any],
         on_csv: Callable[[], str],
+        on_html: Callable[[str], str],
+        on_maps: Callable[[], Any],
         file_button: Any,
     ) -> None:
-        self._bridge, self._on_preset, self._on_csv = bridge, on_preset, on_csv
+        self._bridge, self._on_preset, self._on_csv, self._on_html = bridge, on_preset, on_csv, on_html
         self.presets = PresetGallery(SWEEP_PRESETS, preset, self._preset_chosen, _shelves, [file_button], SWEEPS)
         self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=112, margin=(4, 3, 4, 0))
         self.cancel = widgets.button("Cancel", on_cancel, icon="close", disabled=True)
         self.csv = widgets.button("CSV", self._save_csv, icon="download", disabled=True)
+        self.page_file = widgets.button("HTML", self._save_page, icon="download", disabled=True)
         self.png = widgets.button("PNG", icon="image")
-        save_figure(self.png, figures.heatmap, "supdr-sweep.png")
+        self.maps = widgets.button("Maps", on_maps, icon="grid_view")
+        save_figure(self.png, "heatmap", "supdr-sweep.png")
         self.status = widgets.html(css=BAR_CSS, margin=(2, 0))
         self.notice = Notice()
-        plots = self._plots(figures)
+        plots = self._plots(charts)
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(TITLE)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
-        buttons = widgets.flow(self.run, self.cancel, self.csv, self.png, margin=0, sizing_mode=None)
+        buttons = widgets.flow(
+            self.run, self.cancel, self.csv, self.page_file, self.png, self.maps, margin=0, sizing_mode=None
+        )
         self.status.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
         bar = widgets.flow(buttons, self.status, gap="0 8px", margin=(4, 0, 8, 0))
         self.result = widgets.html(margin=(8, 8))
@@ -118,17 +123,18 @@ class SensitivityLayout:
             main=[main],
         )
 
-    def _plots(self, figures: SweepFigures) -> Any:
-        heat, self._heat_head = self._card("Heatmap", figures.heatmap)
-        curves, self._curve_head = self._card("Marginal curves", *figures.curves)
-        self._figures = figures
-        self._places = pmui.Grid(heat, size=BESIDE[0]), pmui.Grid(curves, size=BESIDE[1])
+    def _plots(self, charts: SweepCharts) -> Any:
+        heat, self._heat_head = self._card("Heatmap", charts.heatmap.place)
+        curves, self._curve_head = self._card(
+            "Marginal curves", *(each.place for each in charts.curves), charts.bars.place
+        )
+        beside = pn.Column(charts.map_card, curves, margin=0, styles={"gap": "12px"}, **widgets.WIDE)
+        self._places = pmui.Grid(heat, size=BESIDE[0]), pmui.Grid(beside, size=BESIDE[1])
         return pmui.Grid(*self._places, container=True, spacing=1.5, styles=FREE, **widgets.WIDE)
 
-    def _card(self, title: str, *figures: Any) -> tuple[Any, Any]:
-        panes = [pn.pane.Bokeh(each, sizing_mode=each.sizing_mode, margin=0) for each in figures]
+    def _card(self, title: str, *places: Any) -> tuple[Any, Any]:
         head = widgets.html(widgets.card_head(title), **widgets.HEAD)
-        return widgets.card(head, *panes), head
+        return widgets.card(head, *places), head
 
     # --- examples -----------------------------------------------------------------------------------------------------
 
@@ -175,10 +181,6 @@ class SensitivityLayout:
         for place, size in zip(self._places, BESIDE if n_parameters > 1 else BELOW):
             if place.size != size:
                 place.size = size
-        heights = HEIGHTS if n_parameters > 1 else (STRIP_HEIGHT, WIDE_HEIGHT)
-        for each, height in zip((self._figures.heatmap, self._figures.curves[0]), heights):
-            if each.height != height:
-                each.height = height
 
     def set_state(self, phase: Phase, *, ready: bool, progress: Progress | None = None, message: str = "") -> None:
         """Show what the sweep is doing."""
@@ -187,13 +189,19 @@ class SensitivityLayout:
             self.run.param.update(label=label, icon=icon)
         self.run.disabled = not ready or phase is Phase.stopping
         self.cancel.disabled = phase not in (Phase.running, Phase.waiting, Phase.paused)
-        self.csv.disabled = progress is None or not progress.done
+        self.csv.disabled = self.page_file.disabled = progress is None or not progress.done
         self.status.object = _status(phase, progress, message or f"{self._cost}. Finished cells are cached.")
         if phase is Phase.failed:
             self.show_notice(f"The sweep failed: {message}", "error")
 
-    def say_result(self, result: Result, metric: str, place: Callable[[Mapping[str, Any]], str]) -> None:
-        """Say which cell is best, in the words of `place`, and how many failed."""
+    def say_maps(self, shown: bool) -> None:
+        """Name the button after what it will show."""
+        label, icon = ("Values", "pin") if shown else ("Maps", "grid_view")
+        self.maps.param.update(label=label, icon=icon)
+
+    def say_result(self, view: View, place: Callable[[Mapping[str, Any]], str]) -> None:
+        """Say which cell is best, in the words of `place`, which parameter matters, and how many cells failed."""
+        result, metric = view.result, view.metric
         best = result.best(metric)
         words = []
         if best is not None:
@@ -203,6 +211,9 @@ class SensitivityLayout:
                 f"Best {METRICS[metric]}: <b>{mean_text(best.mean(metric), best.deviation(metric))}</b>{of} at "
                 f"{widgets.symbols(place(best.params))}; chosen on the rows it is judged on, hence optimistic."
             )
+        if view.importance is not None:
+            titles = dict(zip(result.grid, view.titles))
+            words.append(f"Of the variance of all fits {widgets.symbols(view.importance.sentence(titles))}.")
         failed = [cell for cell in result.cells.values() if cell.errors]
         if failed:
             words.append(f"{len(failed)} cells failed, for instance: {widgets.escape(failed[0].errors[0])}")
@@ -222,6 +233,13 @@ class SensitivityLayout:
         text = self._on_csv()
         if text:
             self._bridge.download("supdr-sweep.csv", text, "text/csv;charset=utf-8")
+        else:
+            widgets.toast("No cell is finished yet.", "info")
+
+    def _save_page(self) -> None:
+        text = self._on_html(str(self.result.object))
+        if text:
+            self._bridge.download("supdr-sweep.html", text, "text/html;charset=utf-8")
         else:
             widgets.toast("No cell is finished yet.", "info")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ from urllib.parse import quote
 import panel as pn
 
 from supdr.datasets import Dataset
-from supdr.sensitivity import warm_up
+from supdr.sensitivity import Result, warm_up
 from supdr.sensitivity.axes import cells_of
 from supdr_viz.controls.data import DataControls, SplitControls
 from supdr_viz.controls.method import MethodControls
@@ -23,7 +24,8 @@ from supdr_viz.experiment.build import NotAtHand, build_dataset
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import Settings, to_query
 from supdr_viz.pages import begin, link, page_arguments
-from supdr_viz.pages.sensitivity.figures import SweepFigures
+from supdr_viz.pages.sensitivity.charts import SweepCharts
+from supdr_viz.pages.sensitivity.elements import View
 from supdr_viz.pages.sensitivity.form import SweepControls
 from supdr_viz.pages.sensitivity.layout import SensitivityLayout
 from supdr_viz.pages.sensitivity.numbers import tick_text
@@ -49,6 +51,9 @@ from supdr_viz.ui.page_thread import follow
 # How often the page looks how far its sweep is.
 LOOK_MS = 250
 
+# Time from one drawing of new cells to the next, in times that it takes.
+PAUSE = 5
+
 
 def sensitivity() -> Any:
     """Build the page for the visitor of the current session."""
@@ -62,7 +67,7 @@ def sensitivity() -> Any:
 
 
 class Sensitivity:
-    """Wires one visitor's controls to a runner, and its cells to the figures.
+    """Wires one visitor's controls to a runner, and its cells to the charts.
 
     `settings`: from the address; `problems`: what was wrong with the address; `preset`: name of the prepared sweep that
     the settings are, if any.
@@ -72,12 +77,13 @@ class Sensitivity:
         self.settings = settings
         self._ready: tuple[Any, Any, Any] | None = None
         self._drawn: set[int] = set()
+        self._draw_from = 0.0
         self._phase = Phase.idle
         self._next = False
         self._store, unkept = store_path()
         self.runner = SweepRunner(current_visitor())
         self.bridge = Bridge()
-        self.figures = SweepFigures(narrow=self.bridge.narrow)
+        self.charts = SweepCharts(View(narrow=self.bridge.narrow))
         self.data = DataControls(settings.base)
         self.split = SplitControls(settings.base)
         self.method = MethodControls(settings.base)
@@ -92,7 +98,7 @@ class Sensitivity:
             what="sweep",
         )
         self.layout = SensitivityLayout(
-            self.figures,
+            self.charts,
             self.bridge,
             self.share,
             [self.data.view, self.split.view, self.controls.view, self.method.view],
@@ -102,6 +108,8 @@ class Sensitivity:
             on_run=self._run,
             on_cancel=self.runner.cancel,
             on_csv=self._csv,
+            on_html=self._html,
+            on_maps=self._toggle_maps,
             file_button=self.data.file_button,
         )
         self.data.show_dialogs_in(self.share.dialogs)
@@ -109,7 +117,7 @@ class Sensitivity:
         self.bridge.unsettled_while(self._is_busy)
         self.page = self.layout.page
         follow(self.page, "dark_theme", self._show_theme)
-        follow(self.bridge, "narrow", self.figures.fit)
+        follow(self.bridge, "narrow", self._show_narrow)
         self._apply(settings)
         self.layout.say_preset(SWEEP_PRESETS.get(preset))
         pn.state.onload(self._loaded)
@@ -117,10 +125,17 @@ class Sensitivity:
         pn.state.on_session_destroyed(functools.partial(_end, self.runner))
 
     def _show_theme(self, dark: bool) -> None:
-        self.figures.set_theme(dark)
+        self.charts.show(dark=dark)
+
+    def _toggle_maps(self) -> None:
+        self.charts.show_maps(not self.charts.mapped)
+        self.layout.say_maps(self.charts.mapped)
+
+    def _show_narrow(self, narrow: bool) -> None:
+        self.charts.show(narrow=narrow)
 
     def _loaded(self) -> None:
-        self._show_theme(bool(self.page.dark_theme))
+        self.charts.begin(dark=bool(self.page.dark_theme))
         if pn.state.curdoc is not None:
             pn.state.add_periodic_callback(self._look, period=LOOK_MS)
             if "SUPDR_SCHEDULER" not in os.environ:
@@ -184,13 +199,15 @@ class Sensitivity:
 
     def _prepare(self, settings: SweepSettings) -> None:
         self._ready = None
+        self.charts.set_labels(None)
         try:
             dataset, note = _in_memory(build_dataset(settings.base, self.data.table))
             if settings.metric not in FOR_TASK[dataset.task]:
                 self.settings = settings = replace(settings, metric=FOR_TASK[dataset.task][0])
             self.controls.set_task(dataset.task)
             self.method.describe(dataset.task)
-            self._ready = build_sweep(settings, dataset, self._store)
+            self._ready = build_sweep(settings, dataset, self._store, maps=True)
+            self.charts.set_labels(self._ready[2])
         except (ValueError, OSError) as error:
             self.layout.show_notice(str(error), "info" if isinstance(error, NotAtHand) else "warning")
             return
@@ -203,11 +220,16 @@ class Sensitivity:
         settings = self.settings
         grid = settings.grid
         titles = [self._title(name) for name in grid]
-        links = [self._link(params) for params in cells_of(grid)]
         self._drawn = set()
         with pn.io.hold():
-            self.figures.show_grid(grid, [*titles, ""][:2], links, METRICS[settings.metric])
-            self.figures.show_current(grid, settings.base.method_options)
+            self.charts.show(
+                result=Result(grid, [settings.metric]),
+                metric=settings.metric,
+                measured=METRICS[settings.metric],
+                titles=titles,
+                links=[self._link(params) for params in cells_of(grid)],
+                options=settings.base.method_options,
+            )
             self.layout.describe(settings, titles, METRICS[settings.metric])
         self.layout.set_state(Phase.idle, ready=self._ready is not None)
 
@@ -220,7 +242,7 @@ class Sensitivity:
             return f"# {error}\n"
 
     def _title(self, name: str) -> str:
-        return next(spec.title for spec in MENU[self.settings.base.method].form if spec.name == name)
+        return next(spec.label for spec in MENU[self.settings.base.method].form if spec.name == name)
 
     def _place(self, params: Mapping[str, Any]) -> str:
         """Say in the page's words where in the grid a cell is."""
@@ -264,16 +286,22 @@ class Sensitivity:
         phase = runner.phase  # before the cells: the last ones are drawn before the end is said
         cells = dict(runner.cells)
         new = [cell for number, cell in cells.items() if number not in self._drawn]
-        if new:
-            self._drawn.update(cell.number for cell in new)
-            with pn.io.hold():
-                self.figures.show_cells(sweep.result(cells.values()), new, self.settings.metric)
+        if new and (time.monotonic() >= self._draw_from or not runner.active):
+            self._draw(sweep.result(cells.values()))
         if new or phase is not self._phase or phase in (Phase.running, Phase.waiting, Phase.stopping):
             self.layout.set_state(phase, ready=True, progress=sweep.progress, message=runner.message)
-            self.layout.say_result(sweep.result(cells.values()), self.settings.metric, self._place)
+            self.layout.say_result(self.charts.view, self._place)
         if phase is not self._phase:
             self._phase = phase
             self.bridge.announce(self._summary(phase, cells))
+
+    def _draw(self, result: Result) -> None:
+        """Draw finished cells; the next ones wait, so that drawing takes a small share of the time."""
+        began = time.monotonic()
+        self._drawn.update(result.cells)
+        with pn.io.hold():
+            self.charts.show(result=result)
+        self._draw_from = began + PAUSE * (time.monotonic() - began)
 
     def _summary(self, phase: Phase, cells: dict[int, Any]) -> str:
         assert self._ready is not None
@@ -292,6 +320,9 @@ class Sensitivity:
         text = io.StringIO()
         sweep.result(dict(self.runner.cells).values()).table().to_csv(text, index=False)
         return text.getvalue()
+
+    def _html(self, sentences: str) -> str:
+        return self.charts.html_page(self.bridge.origin, sentences)
 
 
 def _shareable(settings: Settings) -> Settings:

@@ -15,7 +15,7 @@ from supdr.datasets.limits import listed
 from supdr.engine.parameters import Parameter, choices, count, quoted, to_number
 from supdr.quality.summary import MEASURES
 from supdr.sensitivity import Sweep, linear, logarithmic
-from supdr.sensitivity.scoring import PREDICTIONS
+from supdr.sensitivity.scoring import CLUSTERS, FURTHER_FITS, PREDICTIONS
 from supdr_viz.experiment.build import build_estimator, check_columns, has_gaps, imputer
 from supdr_viz.experiment.codec import Entry, arguments_entries, form_table, link_query
 from supdr_viz.experiment.methods import MENU
@@ -38,14 +38,19 @@ METRICS = {
     "knn_error": "error of neighbours on the map",
     "distance_correlation": "correlation of distances",
     "class_centre_correlation": "correlation of class centres",
+    "steadiness": "steadiness of the map's clusters",
+    "cohesiveness": "cohesiveness of the map's clusters",
+    "stability": "neighbours that stay (10 more fits)",
+    "pvalue": "p of shuffled labels (19 more fits)",
     "support_fraction": "share of support vectors",
     "objective": "objective on training rows",
     "n_iter": "iterations",
     "fit_seconds": "seconds of a fit",
 }
+OF_RUN, OF_BELIEF = ("objective", "n_iter", "fit_seconds"), (*CLUSTERS, *FURTHER_FITS)
 FOR_TASK = {
-    "classification": ("error", "accuracy", "support_fraction", "objective", "n_iter", "fit_seconds", *MEASURES),
-    "regression": ("mse", "r2", "correlation", "objective", "n_iter", "fit_seconds", *MEASURES[:-1]),
+    "classification": ("error", "accuracy", "support_fraction", *OF_RUN, *MEASURES, *OF_BELIEF),
+    "regression": ("mse", "r2", "correlation", *OF_RUN, *MEASURES[:-1], *OF_BELIEF),
 }
 
 PROTOCOL_FORM = (
@@ -153,11 +158,13 @@ def is_whole(method: str, name: str) -> bool:
     return any(spec.name == name and spec.kind == "int" for spec in MENU[method].form)
 
 
-def build_sweep(settings: SweepSettings, dataset: Any, store: Any = None) -> tuple[Sweep, Any, Any]:
+def build_sweep(
+    settings: SweepSettings, dataset: Any, store: Any = None, *, maps: bool = False
+) -> tuple[Sweep, Any, Any]:
     """Return the sweep with the rows it is for.
 
-    `store`: see `supdr.sensitivity.Sweep`. Returns `sweep`; `X, y`. Raises ValueError if settings and data do not go
-    together; the message says why.
+    `store`, `maps`: see `supdr.sensitivity.Sweep`. Returns `sweep`; `X, y`. Raises ValueError if settings and data do
+    not go together; the message says why.
     """
     base = settings.base
     if settings.n_fits > MOST_FITS:
@@ -183,6 +190,7 @@ def build_sweep(settings: SweepSettings, dataset: Any, store: Any = None) -> tup
         transductive=settings.transductive,
         warm_along=settings.axes[0].name if settings.warm else None,
         prepare=imputer(base, dataset),
+        maps=maps,
         store=store,
     )
     return sweep, X, y

@@ -107,7 +107,7 @@ def test_an_example_chosen_during_a_sweep_can_be_run(gate):
     with swept(SWEEP.replace("seed=5", "seed=7") + "&sweep.metric=f1") as visitor:
         visitor.press("Run")
         visitor.choose("Example", SWEEP_PRESETS["sldr-dimensions"].label)
-        assert visitor.model("curve 0").yaxis[0].axis_label == "accuracy"
+        assert visitor.head("Heatmap").strip().startswith("accuracy, mean over 2 folds")
         visitor.choose("Method", "LSDR").choose("Data set", "Iris").press("Run")
         assert visitor.chip == "stopping"
         gate.release(1000)
@@ -131,10 +131,10 @@ def test_what_comes_before_the_page_is_all_there_is_taken(name):
 def test_what_is_handed_over_without_the_documents_lock_is_heatmap():
     """As it comes where a visitor changes something just before pressing something else."""
     with swept() as visitor:
-        before = visitor.model("curve 0").yaxis[0].axis_label_text_color
+        before = visitor.model("heatmap").yaxis[0].axis_label_text_color
         visitor.do_unlocked(lambda: visitor.page.param.update(dark_theme=True))
         visitor.settle()
-        assert visitor.model("curve 0").yaxis[0].axis_label_text_color != before
+        assert visitor.model("heatmap").yaxis[0].axis_label_text_color != before
 
 
 @pytest.mark.parametrize(("fits", "mean"), [(3, "mean of 3 such fits"), (1, "")])

@@ -3,10 +3,14 @@
 import csv
 import itertools
 import re
+from dataclasses import replace
+from functools import partial
 from urllib.parse import parse_qs
 
+import holoviews as hv
 import numpy as np
 import pytest
+from holoviews.streams import Pipe
 
 from supdr.sensitivity import Sweep
 from supdr_viz.cli import main
@@ -14,8 +18,9 @@ from supdr_viz.data.number_format import mean_text
 from supdr_viz.experiment.build import build_dataset, build_estimator
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import Settings, parse_query, to_query
-from supdr_viz.pages.sensitivity.figures import SweepFigures, place_of
+from supdr_viz.pages.sensitivity.elements import View, bars, curve, heatmap
 from supdr_viz.pages.sensitivity.files import from_toml
+from supdr_viz.pages.sensitivity.numbers import place_of, ticks
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.runner import Phase, SweepRunner
 from supdr_viz.pages.sensitivity.settings import (
@@ -119,24 +124,36 @@ def test_places_on_an_axis():
     assert place_of([None, 3], None) == 0
 
 
-def test_figures_take_cells_in_any_order_and_failed_ones():
+def column(element, kind, name):
+    """A column of the part of an overlay that is of one kind."""
+    return next(part for part in element if isinstance(part, kind)).dimension_values(name)
+
+
+def test_charts_take_cells_in_any_order_and_failed_ones():
+    """One chart follows all, from the empty grid to a sweep of another shape."""
     sweep, X, y = build_sweep(from_toml(CONFIG)[0], build_dataset(from_toml(CONFIG)[0].base))
-    figures = SweepFigures()
-    figures.show_grid(sweep.grid, ["β", "λ"], [""] * 6, "accuracy")
     cells = list(sweep.run(X, y, "in-process"))
-    for count in range(1, 7):
-        figures.show_cells(sweep.result(cells[:count]), cells[count - 1 : count], "accuracy")
-    shown = np.array(figures.cells.data["value"], dtype=float)
-    np.testing.assert_array_equal(shown, sweep.result(cells).means().ravel())
-    means = sweep.result(cells).means()
-    np.testing.assert_allclose(figures.lines[0].data["mean"], means.mean(axis=1))
-    np.testing.assert_allclose(figures.lines[1].data["best"], means.max(axis=0))
+    view = View(sweep.result(), "accuracy", "accuracy", ["β", "λ"], [""] * 6)
+    charts = {chart: Pipe(data=view) for chart in (heatmap, partial(curve, axis=0), partial(curve, axis=1), bars)}
+    drawn = [
+        hv.renderer("bokeh").get_plot(hv.DynamicMap(lambda data, draw=draw: draw(data), streams=[pipe]))
+        for draw, pipe in charts.items()
+    ]
     broken = Sweep(sweep.estimator, {"beta": [-1.0, 0.5]}, cv=2)
-    figures.show_grid(broken.grid, ["β", ""], ["", ""], "error")
-    failed = list(broken.run(X, y, "in-process"))
-    figures.show_cells(broken.result(failed), failed, "error")
-    assert figures.cells.data["failed"] == [1.0, 0.0]
-    assert "failed:" in figures.cells.data["text"][0]
+    failed = View(broken.result(broken.run(X, y, "in-process")), "error", "error", ["β"], ["", ""], dark=True)
+    for following in [*(replace(view, result=sweep.result(cells[:count])) for count in range(1, 7)), failed]:
+        for pipe in charts.values():
+            pipe.send(following)
+    shown = drawn[0].state.select_one({"name": "sweep cells"}).data
+    assert np.isnan(shown["zvalues"]).tolist() == [True, False]
+    assert "failed:" in shown["text"][0]
+    assert drawn[0].state.x_range.end == 1.5
+    view = replace(view, result=sweep.result(cells))
+    np.testing.assert_array_equal(column(heatmap(view), hv.HeatMap, "value"), view.means.ravel())
+    np.testing.assert_allclose(column(curve(view, 0), hv.Spread, "score"), view.means.mean(axis=1))
+    np.testing.assert_allclose(column(curve(view, 1), hv.Scatter, "best"), view.means.max(axis=0))
+    shares = column(bars(view), hv.Bars, "share")
+    assert sum(shares) == pytest.approx(1.0)
 
 
 def test_a_runner_that_fails_says_why(tmp_path):
@@ -197,17 +214,13 @@ def test_problems_of_the_command_are_one_sentence(tmp_path, monkeypatch, capsys)
 @pytest.mark.parametrize("narrow", [False, True])
 @pytest.mark.parametrize("count", [4, 9, 25])
 def test_labels_of_an_axis_have_room(narrow, count):
-    figures = SweepFigures(narrow=not narrow)
-    grid = {"a": np.geomspace(1e-4, 10.0, count).tolist(), "b": list(range(count))}
-    figures.show_grid(grid, ["a", "b"], [""] * count**2, "error")
-    figures.fit(narrow)  # a window that is made narrow, or wide
-    across, up = figures.heatmap.xaxis[0], figures.heatmap.yaxis[0]
+    across = ticks(np.geomspace(1e-4, 10.0, count).tolist(), "narrow" if narrow else "heatmap")
     # In a window of 390 pixels the map is 214 wide, in one of 1,280 pixels 470; a letter is 6.3 wide.
-    cell, labels = (214 if narrow else 470) / count, list(across.major_label_overrides.items())
-    for (left, first), (right, second) in itertools.pairwise(labels):
+    cell = (214 if narrow else 470) / count
+    for (left, first), (right, second) in itertools.pairwise(across):
         assert (right - left) * cell >= 6.3 * (len(first) + len(second)) / 2 + 8
-    assert min(count, 3) <= len(across.major_label_overrides) == len(across.ticker.ticks)
-    assert min(count, 5) <= len(up.major_label_overrides) <= 10
+    assert len(across) >= min(count, 3)
+    assert min(count, 5) <= len(ticks(list(range(count)))) <= 10
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,7 @@ class AtlasProblem(Problem):
         centres = s * theta[:K] + basis.middles
         concealed, by_gate, in_centres, by_log_b = told(Z, centres, b, basis.proba, basis.known, lam**s * s**3)
         in_latent += by_gate
-        packed, in_theta = room(theta[:K], theta[K:], basis.moments, atlas.charts.classes)
+        packed, in_theta = room(theta[:K], theta[K:], basis.moments, atlas.charts.classes, atlas.gate_error)
         in_theta = s * in_theta + np.vstack([s * in_centres, RIDGE * theta[K:]])
         ridge = 0.5 * RIDGE * float((theta[K:] ** 2).sum())
         in_v = s * (basis.features.T @ in_latent) + basis.back.T @ in_theta

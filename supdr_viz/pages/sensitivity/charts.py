@@ -1,0 +1,140 @@
+"""The charts of a page of sweeps: HoloViews elements that follow what is shown."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import holoviews as hv
+import panel as pn
+from holoviews.streams import Pipe
+from numpy.typing import ArrayLike
+
+from supdr_viz.pages.sensitivity.elements import View, bars, curve, heatmap
+from supdr_viz.pages.sensitivity.html_file import sweep_page
+from supdr_viz.pages.sensitivity.map_elements import MapWalk, large_map, maps_in_cells, maps_of
+from supdr_viz.pages.sensitivity.map_panel import MapPanel
+from supdr_viz.ui import widgets
+
+
+class Chart:
+    """A chart that is drawn when there is something to draw, and then follows it.
+
+    `element`: ``element(view)``. `place`: its place in the page.
+    """
+
+    def __init__(self, element: Callable[[View], Any]) -> None:
+        self._element = element
+        self._pipe: Pipe | None = None
+        self.place = pn.Column(margin=0, **widgets.WIDE)
+
+    def show(self, view: View | None, element: Callable[[View], Any] | None = None) -> None:
+        """Draw a view, as another element than before if one is given; None: there is nothing to draw."""
+        self.place.visible = view is not None
+        if element is not None and element is not self._element:
+            self._element, self._pipe = element, None
+        if view is None:
+            return
+        if self._pipe is not None:
+            self._pipe.send(view)
+            return
+        self._pipe = Pipe(data=view)
+        draw = self._element
+        # The stream calls its parameter "data".
+        drawn = hv.DynamicMap(lambda data: draw(data), streams=[self._pipe])
+        self.place[:] = [pn.pane.HoloViews(drawn, linked_axes=False, margin=0, **widgets.WIDE)]
+
+
+class SweepCharts:
+    """Heatmap (or, for one parameter, a row of cells), a curve per parameter, importance, and maps if they are shown.
+
+    Nothing is drawn before the page has been painted: drawing takes longer than the rest of the page.
+    """
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self._ready = False
+        self._labels: ArrayLike | None = None
+        self.heatmap = Chart(heatmap)
+        self.curves = [Chart(functools.partial(curve, axis=axis)) for axis in range(2)]
+        self.bars = Chart(bars)
+        self.map = Chart(large_map)
+        self.panel: MapPanel | None = None
+        head = widgets.card_head("Map", "Point at a cell, or move the sliders.")
+        self.map_card = widgets.card(widgets.html(head, **widgets.HEAD), visible=False)
+
+    def begin(self, **changes: Any) -> None:
+        """Draw from now on, with changes of the view."""
+        self._ready = True
+        self.show(**changes)
+
+    def show(self, **changes: Any) -> None:
+        """Show a view with changes, which are fields of `View`."""
+        self.view = replace(self.view, **changes)
+        if self.view.walk is not None and "result" in changes:
+            self._take_maps()
+        if not self._ready:
+            return
+        view, several = self.view, len(self.view.result.grid)
+        self.heatmap.show(view, heatmap if view.maps is None else maps_in_cells)
+        for axis, each in enumerate(self.curves):
+            each.show(view if axis < several and view.result.cells else None)
+        self.bars.show(view if view.importance is not None else None)
+        self._show_map()
+
+    def html_page(self, address: str, sentences: str) -> str:
+        """Return finished cells as a page, see `sweep_page`; empty if there is none."""
+        view = self.view
+        if not view.result.cells:
+            return ""
+        maps = None if self._labels is None else maps_of(view.result, self._labels)
+        return sweep_page(view, maps, address, sentences)
+
+    # --- maps ---------------------------------------------------------------------------------------------------------
+
+    def set_labels(self, y: ArrayLike | None) -> None:
+        """Take the labels of the rows of the sweep; None: there are no rows."""
+        self._labels = y
+
+    @property
+    def mapped(self) -> bool:
+        """Whether maps are shown."""
+        return self.view.walk is not None
+
+    def show_maps(self, shown: bool) -> None:
+        """Show the maps of the cells, or their values."""
+        walk = MapWalk() if shown else None
+        if walk is not None:
+            walk.place.on_change("data", lambda _attr, _old, _new: self._follow_place())
+            best = self.view.result.best(self.view.metric)
+            walk.place.data = {"number": [best.number if best is not None else 0]}
+            self.panel, self.map = MapPanel(self._go_to), Chart(large_map)
+            self.map_card[1:] = [self.map.place, self.panel.view]
+        self.view = replace(self.view, walk=walk, maps=None)
+        self._take_maps()
+        self.show()
+
+    def _take_maps(self) -> None:
+        view = self.view
+        if view.walk is None or self._labels is None:
+            self.view = replace(view, maps=None)
+            return
+        if view.walk.place.data["number"][0] >= view.plane.size:
+            view.walk.place.data = {"number": [0]}
+        self.view = replace(view, maps=maps_of(view.result, self._labels))
+        view.walk.fill(self.view)
+
+    def _show_map(self) -> None:
+        self.map_card.visible = self.view.maps is not None
+        if self.panel is not None and self.view.maps is not None:
+            self.map.show(self.view)
+            self._follow_place()
+
+    def _go_to(self, number: int) -> None:
+        self.view.walk.place.data = {"number": [number]}
+
+    def _follow_place(self) -> None:
+        if self.panel is not None and self.view.walk is not None:
+            self.panel.show(self.view, int(self.view.walk.place.data["number"][0]))

@@ -1,0 +1,370 @@
+"""The charts of a sweep as HoloViews elements: heatmap, marginal curves, importance, maps of the cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import holoviews as hv
+import numpy as np
+from bokeh.models import CustomJS, HoverTool, TapTool
+from numpy.typing import NDArray
+
+from supdr.sensitivity import Cell, Importance, Result, importance
+from supdr.sensitivity.scoring import GREATER_IS_BETTER
+from supdr_viz.data.number_format import mean_text
+from supdr_viz.export.plots_holoviews import dressed
+from supdr_viz.pages.sensitivity.numbers import place_of, tick_text, ticks, value_text
+from supdr_viz.ui.markup import escape
+from supdr_viz.ui.panel_workarounds import name_figure
+from supdr_viz.ui.theme import Palette, palette
+
+# How fits ended, in words.
+STOPPED = {
+    "converged": "converged",
+    "max_iter": "reached the iteration limit",
+    "no_improvement": "stopped early",
+    "diverged": "diverged",
+    "interrupted": "were interrupted",
+}
+
+# Cells in a row whose values have room in them.
+MOST_SAID = 12
+
+# Heights in pixels of the heatmap, of the row of cells of one parameter, and of a curve beside or below them.
+HEIGHT, STRIP_HEIGHT = 500, 150
+CURVE_HEIGHT, WIDE_HEIGHT = 249, 360
+BARS_HEIGHT = 190
+
+OPEN_RUN = """
+const [number] = source.selected.indices
+if (number !== undefined) {
+  const link = source.data.link[number]
+  source.selected.indices = []
+  if (link && link !== "-") window.open(link, "_blank")
+}
+"""
+
+TOOLTIP = """<div style="font-size:12px;color:#17212B;max-width:260px">@text{safe}</div>"""
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What the charts show.
+
+    `result`: the grid, whose first parameter goes across, and its finished cells; `metric`: what the colours mean,
+    `measured`: in words; `titles`: of the parameters; `links`: to the explorer, of every cell; `options`: current
+    values of parameters; `narrow`: there is little room, as on a phone; `dark`: the theme; `maps`: of the cells, if
+    they are shown, and `walk`: which of them is the large one.
+    """
+
+    result: Result = field(default_factory=lambda: Result({"": [0]}, ["error"]))
+    metric: str = "error"
+    measured: str = ""
+    titles: Sequence[str] = ("",)
+    links: Sequence[str] = ("",)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    narrow: bool = False
+    dark: bool = False
+    maps: Any = None
+    walk: Any = None
+
+    @property
+    def values(self) -> list[list[Any]]:
+        """Values of every parameter."""
+        return list(self.result.grid.values())
+
+    @property
+    def colours(self) -> Palette:
+        """Colours of the theme."""
+        return palette(self.dark)
+
+    @cached_property
+    def means(self) -> NDArray:
+        """Mean score of every cell, in the shape of the grid."""
+        return self.result.means(self.metric)
+
+    @property
+    def plane(self) -> NDArray:
+        """Mean scores (across, up); with one parameter there is one row of them."""
+        return self.means.reshape(self.means.shape[0], -1)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Ends of the colours."""
+        scored = self.means[np.isfinite(self.means)]
+        low, high = (float(scored.min()), float(scored.max())) if scored.size else (0.0, 1.0)
+        return low, high if high > low else low + max(abs(low), 1.0) * 1e-6
+
+    @cached_property
+    def importance(self) -> Importance | None:
+        """Shares of the parameters; None while cells are missing."""
+        if len(self.result.cells) < self.means.size or np.isfinite(self.means).sum() < 2:
+            return None
+        return importance(self.result, self.metric)
+
+
+# --- heatmap ----------------------------------------------------------------------------------------------------------
+
+
+def heatmap(view: View) -> hv.Overlay:
+    """Return the cells with their colours and what is written into them."""
+    return (heatmap_cells(view) * words(view, values=_has_room(view))).opts(
+        hv.opts.Overlay(**heatmap_look(view, "Heatmap"))
+    )
+
+
+def heatmap_cells(view: View) -> hv.HeatMap:
+    """Return the cells with their colours."""
+    plane, colours = view.plane, view.colours
+    across, up = plane.shape
+    texts = np.array([cell_text(view, number) for number in range(plane.size)], dtype=object).reshape(plane.shape)
+    links = np.array(view.links, dtype=object).reshape(plane.shape)
+    return hv.HeatMap(
+        (np.arange(float(across)), np.arange(float(up)), plane.T, texts.T, links.T),
+        ["x", "y"],
+        [hv.Dimension("value", range=view.limits), "text", "link"],
+    ).opts(
+        optimize_gridded=False,
+        cmap=list(colours.regions),
+        clim=view.limits,
+        clipping_colors={"NaN": colours.page},
+        line_color=colours.card,
+        line_width=2,
+        nonselection_alpha=1.0,
+        colorbar=True,
+        colorbar_opts={"width": 12, "label_standoff": 6, "padding": 4, "background_fill_alpha": 0},
+        tools=[HoverTool(tooltips=TOOLTIP), TapTool()],
+        clabel="",
+        fill_alpha=1.0,
+        hooks=[_opening_runs],
+    )
+
+
+def heatmap_look(view: View, kind: str) -> dict[str, Any]:
+    """Return options of the heatmap. `kind`: what it is, for screen readers."""
+    across, up = view.plane.shape
+    titles = [*view.titles, ""]
+    return {
+        "xlim": (-0.5, across - 0.5),
+        "ylim": (-0.5, up - 0.5),
+        "xticks": ticks(view.values[0], "narrow" if view.narrow else "heatmap"),
+        "yticks": ticks(view.values[1]) if len(view.values) > 1 else [(0, "")],
+        "xlabel": titles[0],
+        "ylabel": titles[1],
+        "height": HEIGHT if len(view.values) > 1 else STRIP_HEIGHT,
+        **look(view, "heatmap", f"{kind}: {view.measured} by {' and '.join(filter(None, view.titles))}"),
+    }
+
+
+def _opening_runs(plot: Any, _element: Any) -> None:
+    """Have a click on a cell open its run."""
+    source = plot.handles["source"]
+    tap = plot.state.select_one(TapTool)
+    if source.name is None:
+        source.name = "sweep cells"
+        tap.callback = CustomJS(args={"source": source}, code=OPEN_RUN)
+
+
+def words(view: View, *, values: bool) -> hv.Labels:
+    """Return what is written into the cells: a star at the best, a cross where all fits failed, the current setting.
+
+    `values`: whether each cell says its value.
+    """
+    plane, colours, result = view.plane, view.colours, view.result
+    aside = 0.0 if values or view.maps is None else 0.37  # a map stands in the middle of each cell
+    x, y = (axis.ravel() + shift for axis, shift in zip(np.indices(plane.shape), (-aside, aside)))
+    said = [value_text(value) for value in plane.ravel()] if values else [""] * plane.size
+    best = result.best(view.metric)
+    if best is not None:
+        said[best.number] = f"★ {said[best.number]}".strip()
+    for number, cell in result.cells.items():
+        if math.isnan(cell.mean(view.metric)):
+            said[number] = "✕"
+    bright = plane.ravel() > sum(view.limits) / 2
+    inks = [
+        colours.text if math.isnan(value) else "#17212B" if light else "#FFFFFF"
+        for value, light in zip(plane.ravel(), bright)
+    ]
+    rows = [*zip(x, y, said, inks, ["11px"] * len(said))]
+    place = current_place(view)
+    rows += [(*place, "□", colours.error, "26px")] if place else []
+    columns = [np.array(column, dtype=object if k > 1 else float) for k, column in enumerate(zip(*rows))]
+    return hv.Labels(tuple(columns), ["x", "y"], ["said", "ink", "size"]).opts(
+        text_color="ink", text_font_size="size", hooks=[_named("sweep words")]
+    )
+
+
+def _has_room(view: View) -> bool:
+    return max(view.plane.shape) <= (MOST_SAID // 2 if view.narrow else MOST_SAID)
+
+
+def current_place(view: View) -> tuple[float, float] | None:
+    """Return where in the grid the current setting lies; None: outside."""
+    places = [place_of(values, view.options.get(name)) for name, values in view.result.grid.items()]
+    inside = [place for place in places if place is not None]
+    return (inside[0], inside[1] if len(inside) > 1 else 0.0) if len(inside) == len(places) else None
+
+
+def cell_text(view: View, number: int) -> str:
+    """Write what the pointer shows of a cell, as HTML."""
+    cell, grid = view.result.cells.get(number), view.result.grid
+    places = [int(place) for place in np.unravel_index(number, view.result.shape)]
+    lines = [f"{escape(name)} = {escape(tick_text(values[k]))}" for k, (name, values) in zip(places, grid.items())]
+    return "<br>".join([*lines, *(["not computed yet"] if cell is None else _cell_lines(cell, view.metric))])
+
+
+def _cell_lines(cell: Cell, metric: str) -> list[str]:
+    lines = []
+    if not math.isnan(cell.mean(metric)):
+        lines.append(f"<b>{escape(metric)} {mean_text(cell.mean(metric), cell.deviation(metric))}</b>")
+    fits = sum(cell.stops.values())
+    lines += [f"{count} of {fits} fits {STOPPED.get(stop, stop)}" for stop, count in cell.stops.items()]
+    lines += [f"failed: {escape(cell.errors[0][:160])}"] if cell.errors else []
+    lines += ["warm start"] if cell.warm else []
+    return [
+        *lines,
+        f"{cell.seconds:.2g} s for {len(cell.outcomes)} fits",
+        "click: run it in the explorer, on one split",
+    ]
+
+
+# --- curves and bars --------------------------------------------------------------------------------------------------
+
+
+def curve(view: View, axis: int) -> hv.Overlay:
+    """Return mean, spread and best cell along one parameter; with one parameter the spread is that of the folds."""
+    colours = view.colours
+    axis = min(axis, len(view.values) - 1)
+    line = _marginal(view, axis)
+    x, mean, width, best, texts = line
+    band = hv.Spread((x, mean, width), "x", ["score", "width"])
+    lines = hv.Curve((x, mean), "x", "score"), hv.Curve((x, best), "x", "score")
+    dots = hv.Scatter((x, mean, best, texts), "x", ["score", "best", "text"])
+    return hv.Overlay(
+        [
+            band.opts(color=colours.primary, fill_alpha=0.18, line_alpha=0.0),
+            lines[0].opts(color=colours.primary, line_width=2),
+            lines[1].opts(
+                color=colours.secondary, line_width=1.5, line_dash="dashed", alpha=float(view.means.ndim > 1)
+            ),
+            dots.opts(
+                color=colours.primary,
+                size=6,
+                tools=[HoverTool(tooltips=TOOLTIP)],
+                hooks=[_named(f"sweep curve {axis}")],
+            ),
+        ]
+    ).opts(
+        hv.opts.Overlay(
+            xlim=(-0.5, len(view.values[axis]) - 0.5),
+            ylim=_room(mean - width, mean + width, best),
+            xticks=ticks(view.values[axis], "curve" if view.means.ndim > 1 else "narrow" if view.narrow else "heatmap"),
+            yticks=4,
+            xlabel=view.titles[axis],
+            ylabel=view.measured,
+            height=CURVE_HEIGHT if view.means.ndim > 1 else WIDE_HEIGHT,
+            **look(view, f"curve {axis}", f"Curve: {view.measured} over {view.titles[axis]}"),
+        )
+    )
+
+
+def _marginal(view: View, axis: int) -> tuple[NDArray, NDArray, NDArray, NDArray, NDArray]:
+    """Return places, means, deviations, best cells and texts along one parameter, where it has finished cells."""
+    rows = np.moveaxis(view.means, axis, 0).reshape(view.means.shape[axis], -1)
+    scored = np.isfinite(rows).any(axis=1)
+    places, rows = np.flatnonzero(scored), rows[scored]
+    if not len(places):
+        return (*np.empty((4, 0)), np.empty(0, dtype=object))
+    greater = view.metric in GREATER_IS_BETTER
+    mean, best = np.nanmean(rows, axis=1), (np.nanmax if greater else np.nanmin)(rows, axis=1)
+    several = view.means.ndim > 1
+    width = np.nanstd(rows, axis=1) if several else view.result.deviations(view.metric)[scored]
+    name, values = list(view.result.grid)[axis], view.values[axis]
+    counts = np.isfinite(rows).sum(axis=1)
+    texts = [
+        f"{escape(name)} = {escape(tick_text(values[place]))}<br>mean {mean_text(mean[k], width[k])}"
+        + (f"<br>best {best[k]:.4g}, {counts[k]} cells" if several else "")
+        for k, place in enumerate(places)
+    ]
+    return places.astype(float), mean, width, best, np.array(texts, dtype=object)
+
+
+def _room(*curves: NDArray) -> tuple[float, float]:
+    """Return limits of an axis that hold all curves with a little room."""
+    finite = np.concatenate([each[np.isfinite(each)] for each in curves])
+    low, high = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
+    margin = 0.08 * (high - low) or max(abs(low), 1.0) * 0.05
+    return float(low - margin), float(high + margin)
+
+
+def bars(view: View) -> hv.Overlay:
+    """Return the importance of each parameter, of both together and of the folds, with its spread over the folds."""
+    shares = _shares(view)
+    names = list(shares) or [""]
+    heights = [share for share, _spread in shares.values()] or [0.0]
+    spreads = [spread for _share, spread in shares.values()] or [0.0]
+    colours = view.colours
+    return (
+        hv.Bars((names, heights), "effect", "share").opts(color=colours.primary, line_color=None, bar_width=0.6)
+        * hv.ErrorBars((names, heights, spreads), "effect", ["share", "spread"]).opts(line_color=colours.text)
+    ).opts(
+        hv.opts.Overlay(
+            ylim=(0.0, 1.05),
+            xlabel="",
+            ylabel="share of variance",
+            yticks=[(0, "0"), (0.5, "50 %"), (1, "100 %")],
+            height=BARS_HEIGHT,
+            **look(view, "importance", f"Bars: importance of {' and '.join(view.titles)}"),
+        )
+    )
+
+
+def _shares(view: View) -> dict[str, tuple[float, float]]:
+    """Return what the bars show: title -> share of the variance and its spread over the folds."""
+    found = view.importance
+    if found is None:
+        return {}
+    titles = dict(zip(view.result.grid, view.titles))
+    shares = {
+        " × ".join(titles[name] for name in names): (share, found.spread.get(names, 0.0))
+        for names, share in found.effects.items()
+        if len(names) <= 2
+    }
+    return {**shares, "folds": (found.folds, 0.0)}
+
+
+# --- what all charts have in common -----------------------------------------------------------------------------------
+
+
+def look(view: View, name: str, described: str) -> dict[str, Any]:
+    """Return options of every chart. `name`: of its figure; `described`: to screen readers."""
+
+    def hook(plot: Any, _element: Any) -> None:
+        figure = plot.state
+        if figure.name != name:
+            figure.name = name
+        name_figure(figure, described)
+        figure.outline_line_color = None
+
+    return {
+        "responsive": True,
+        "toolbar": None,
+        "default_tools": [],
+        "show_legend": False,
+        "shared_axes": False,
+        "fontsize": {"labels": "12px", "ticks": "12px"},
+        "hooks": [dressed(view.colours), hook],
+    }
+
+
+def _named(name: str) -> Callable[[Any, Any], None]:
+    """Return a hook that names the data of an element."""
+
+    def hook(plot: Any, _element: Any) -> None:
+        plot.handles["source"].name = name
+
+    return hook

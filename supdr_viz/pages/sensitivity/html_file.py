@@ -1,0 +1,82 @@
+"""A sweep as one HTML file: its charts, with what the pointer shows, sliders and maps, and no server."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urljoin
+
+import holoviews as hv
+from bokeh.layouts import column, row
+from bokeh.models import CustomJS, CustomJSTickFormatter, Div, Slider
+
+from supdr_viz.export.plot_files import page_of
+from supdr_viz.pages.sensitivity.elements import View, bars, curve, heatmap
+from supdr_viz.pages.sensitivity.map_elements import Maps, MapWalk, large_map, maps_in_cells
+from supdr_viz.pages.sensitivity.numbers import tick_text
+from supdr_viz.ui.markup import escape
+
+WIDE = {"sizing_mode": "stretch_width"}
+
+SLIDE = """
+const number = sliders.reduce((sum, slider, k) => sum * sizes[k] + slider.value, 0)
+if (number !== place.data.number[0]) place.data = {number: [number]}
+"""
+
+FOLLOW = """
+let rest = place.data.number[0]
+words.text = cells.data.text[rest]
+for (let k = sliders.length - 1; k >= 0; k--) {
+  sliders[k].value = rest % sizes[k]
+  rest = Math.floor(rest / sizes[k])
+}
+"""
+
+
+def sweep_page(view: View, maps: Maps | None, address: str, sentences: str) -> str:
+    """Return the page.
+
+    `view`: what it shows; `maps`: of its cells, if there are any; `address`: of the page of sweeps, to which the links
+    of cells are relative; `sentences`: about the result, HTML.
+    """
+    links = [urljoin(address, link) for link in view.links]
+    view = replace(view, dark=False, links=links, maps=None, walk=None)
+    several = len(view.result.grid)
+    beside = [_figure(curve(view, axis)) for axis in range(several) if view.result.cells]
+    beside += [_figure(bars(view))] if view.importance is not None else []
+    heat = _figure(heatmap(view))
+    charts = row(heat, column(*beside, **WIDE), **WIDE) if several > 1 else column(heat, *beside, **WIDE)
+    title = f"{view.measured} by {' and '.join(view.titles)}"
+    parts = [Div(text=f"<h1>{escape(title)}</h1>{sentences}", **WIDE), charts]
+    if maps is not None and maps.positions:
+        parts.append(_walk(replace(view, maps=maps, walk=MapWalk())))
+    return page_of(column(*parts, **WIDE), title)
+
+
+def _figure(element: Any) -> Any:
+    return hv.render(element, backend="bokeh")
+
+
+def _walk(view: View) -> Any:
+    """Return the maps of all cells, with a large one that follows the pointer and sliders."""
+    view.walk.fill(view)
+    best = view.result.best(view.metric)
+    number = best.number if best is not None else min(view.maps.positions)
+    view.walk.place.data = {"number": [number]}
+    small, large = _figure(maps_in_cells(view)), _figure(large_map(view))
+    sizes, sliders = list(view.result.shape), []
+    for title, values in zip(view.titles, view.values):
+        texts = [tick_text(value) for value in values]
+        shown = CustomJSTickFormatter(args={"texts": texts}, code="return texts[tick]")
+        sliders.append(Slider(title=title, start=0, end=max(len(values) - 1, 1), value=0, step=1, format=shown, **WIDE))
+        sliders[-1].visible = len(values) > 1
+    words = Div(**WIDE)
+    arguments = {"place": view.walk.place, "sliders": sliders, "sizes": sizes, "words": words}
+    arguments["cells"] = small.select_one({"name": "sweep cells"})
+    follow = CustomJS(args=arguments, code=FOLLOW)
+    view.walk.place.js_on_change("data", follow)
+    places = [number // sizes[1], number % sizes[1]] if len(sizes) > 1 else [number]
+    for slider, place in zip(sliders, places):
+        slider.value = place
+        slider.js_on_change("value", CustomJS(args=arguments, code=SLIDE))
+    return row(small, column(large, *sliders, words, **WIDE), **WIDE)

@@ -1,0 +1,73 @@
+"""The large map of a sweep's page, with two sliders that walk through the cells."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+
+from supdr_viz.data.number_format import mean_text
+from supdr_viz.pages.sensitivity.elements import View
+from supdr_viz.pages.sensitivity.numbers import tick_text
+from supdr_viz.ui import widgets
+from supdr_viz.ui.binding import Bound
+
+
+class MapPanel:
+    """A slider per parameter, and what cell they point to.
+
+    `on_place`: ``on_place(number)`` after the visitor has moved a slider. `view`: its place in the page.
+    """
+
+    def __init__(self, on_place: Callable[[int], Any]) -> None:
+        self._on_place = on_place
+        self._shown: View | None = None
+        self._sliders = [
+            Bound(
+                pmui.IntSlider(label=f"Cell {axis}", start=0, end=1, value=0, show_value=False, size="small"),
+                functools.partial(self._moved, axis),
+            )
+            for axis in ("across", "up")
+        ]
+        self.words = widgets.html(margin=(2, 8))
+        self.view = pn.Column(*(slider.widget for slider in self._sliders), self.words, margin=(0, 8), **widgets.WIDE)
+
+    def show(self, view: View, number: int) -> None:
+        """Show which cell of a view is meant."""
+        self._shown = view
+        places = self._places(number)
+        for axis, slider in enumerate(self._sliders):
+            used = axis < len(places)
+            slider.widget.visible = used and len(view.values[axis]) > 1
+            if used:
+                values, place = view.values[axis], places[axis]
+                slider.show(
+                    place, end=max(len(values) - 1, 1), label=f"{view.titles[axis]}: {tick_text(values[place])}"
+                )
+        self.words.object = _words(view, number)
+
+    def _places(self, number: int) -> list[int]:
+        assert self._shown is not None
+        return [int(place) for place in np.unravel_index(number, self._shown.result.shape)]
+
+    def _moved(self, _which: str, _value: int) -> None:
+        if self._shown is not None:
+            shape = self._shown.result.shape
+            places = [min(int(slider.value), size - 1) for slider, size in zip(self._sliders, shape)]
+            self._on_place(int(np.ravel_multi_index(places, shape)))
+
+
+def _words(view: View, number: int) -> str:
+    """Say what the cell's score is, with a link to its run."""
+    cell = view.result.cells.get(number)
+    if cell is None:
+        return '<p class="small">This cell is not computed yet.</p>'
+    score = mean_text(cell.mean(view.metric), cell.deviation(view.metric))
+    without = "" if view.maps is not None and number in view.maps.positions else " This cell has no map."
+    link = widgets.escape(view.links[number])
+    run = f' <a href="{link}" target="_blank" rel="noopener">Run it in the explorer</a>' if link else ""
+    return f'<p class="small">{widgets.escape(view.measured)} <b>{score}</b>.{without}{run}</p>'
