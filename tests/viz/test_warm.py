@@ -36,7 +36,7 @@ def compiled(tmp_path_factory):
 def test_every_variant_is_reported(compiled):
     _, said = compiled
     lines = said.splitlines()
-    methods = warm._methods_with_kernels()
+    methods = warm.methods_with_kernels()
     variants = [(name, settings) for name in methods for settings in methods[name]._warm_up_settings()]
     assert [line for line in lines if line.endswith("is compiled.")] == [f"{name} is compiled." for name in methods]
     reported = [line for line in lines if line.startswith("[")]
