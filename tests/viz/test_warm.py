@@ -212,8 +212,7 @@ def test_background_failure_is_kept_and_a_later_start_tries_again(cold, tmp_path
     wait_for(again)
 
 
-def test_nothing_is_started_when_everything_is_warm(monkeypatch, kernels):
-    monkeypatch.setattr(warm, "_current", None)
+def test_nothing_is_started_when_everything_is_warm(cold, kernels):
     kernels(True)
     warming = warm.start_in_background()
     assert warming.finished
