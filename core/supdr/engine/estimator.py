@@ -109,7 +109,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Data.
+            Data; sparse ones where ``__sklearn_tags__().input_tags.sparse`` is true.
         y : array-like of shape (n_samples,)
             Targets; NaN or None where unlabelled.
         start : Snapshot, optional

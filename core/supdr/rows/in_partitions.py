@@ -113,7 +113,7 @@ class InPartitions(SupervisedReducer):
         Parameters
         ----------
         X : array-like or Dask collection of shape (n_samples, n_features)
-            Data.
+            Data; in memory they may be sparse where ``__sklearn_tags__().input_tags.sparse`` is true.
         y : array-like or Dask collection of shape (n_samples,)
             Targets; NaN or None where unlabelled.  In the partitions of X, if X has any.
         start : Snapshot, optional

@@ -41,6 +41,8 @@ class FittedMAC(InPartitions):
         "widths_",
     )
 
+    accepts_sparse: ClassVar[bool] = True
+
     C: float
     calibrate: bool
     mapping: Any

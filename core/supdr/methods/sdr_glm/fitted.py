@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.fitted import as_fitted, once_per_snapshot, predicts_classes
 from supdr.engine.reconstruction import Reconstructing
+from supdr.engine.sparse_rows import dense
 from supdr.functions.families import BERNOULLI, check_values, means
 from supdr.methods.sdr_glm.features import WeightedFeatures, times
 from supdr.methods.sdr_glm.heads import fit_head, left_out_latent
@@ -29,6 +30,7 @@ class FittedSDRGLM(InPartitions, Reconstructing):
     """The half of `supdr.SDRGLM` that reads a state."""
 
     accepts_missing_cells: ClassVar[bool] = True
+    accepts_sparse: ClassVar[bool] = True
 
     family_y: Any
     gaussian_c: float
@@ -135,7 +137,7 @@ class FittedSDRGLM(InPartitions, Reconstructing):
         return partial(_embedded, self._of_cells(), self._of_rows())
 
     def _latent_derivative(self, X: NDArray) -> NDArray:
-        return embed_derivative(WeightedFeatures(X, *self._of_cells()), *self._of_rows(), self._latent(X))
+        return embed_derivative(WeightedFeatures(dense(X), *self._of_cells()), *self._of_rows(), self._latent(X))
 
     def _of_cells(self) -> tuple[NDArray, float, str, NDArray | None, float]:
         return self._codes, float(self.gaussian_c), self.bound, self._column_weight, self._size

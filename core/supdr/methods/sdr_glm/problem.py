@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from supdr.engine.checks import check_shapes
 from supdr.engine.iterate import Problem, generator, workspace_property
+from supdr.engine.sparse_rows import SparseRows, has_missing
 from supdr.functions import families
 from supdr.methods.sdr_glm.features import ColumnSums, GramFeatures, SharedFeatures, WeightedFeatures
 from supdr.methods.sdr_glm.state import Point, SDRGLMState, Values
 from supdr.methods.sdr_glm.targets import NullFacts, TargetSide, null_facts, null_head
 from supdr.rows.in_memory import InMemoryRows, largest
-from supdr.solvers.low_rank import leading_rows, product_singular_values, row_blocks, solve_systems
+from supdr.solvers.low_rank import blocks_of, leading_rows, product_singular_values, solve_systems
 from supdr.solvers.nonnegative import solve_nonnegative
 
 POWER_STEPS = 30
@@ -85,9 +86,9 @@ class SDRGLMProblem(Problem):
     def features(self) -> Any:
         """Return the feature side in the form that suits the data."""
         n_rows, n_columns = self.X.shape
-        if self.nonnegative or not (self.codes == families.GAUSSIAN).all() or np.isnan(self.X).any():
+        if self.nonnegative or not (self.codes == families.GAUSSIAN).all() or has_missing(self.X):
             return self.weighted_features
-        shape = GramFeatures if n_rows <= n_columns else SharedFeatures
+        shape = GramFeatures if n_rows <= n_columns and not isinstance(self.X, SparseRows) else SharedFeatures
         return shape(self.X, self.c, self.column_weight)
 
     @property
@@ -361,7 +362,7 @@ def loading_sums(features: SharedFeatures | GramFeatures, latent: NDArray) -> tu
 
 def _positive_parts(X: NDArray, latent: NDArray) -> NDArray:
     """Return the positive parts of latent rows (N, L), each turned to the sign that explains more of centred X."""
-    directions = np.nan_to_num(X).T @ latent
+    directions = (X if isinstance(X, SparseRows) else np.nan_to_num(X)).T @ latent
 
     def explained(sign: float) -> NDArray:
         return np.linalg.norm((sign * latent).clip(0.0), axis=0) * np.linalg.norm((sign * directions).clip(0.0), axis=0)
@@ -375,7 +376,8 @@ def _square(latent: NDArray) -> NDArray:
 
 def _power_step(X: NDArray, centre: NDArray, factor: NDArray, direction: NDArray) -> NDArray:
     image = np.zeros(len(direction))
-    for rows in row_blocks(X.shape):
-        gradient = np.nan_to_num((X[rows] - centre) * factor)
+    for rows in blocks_of(X):
+        gradient = (X[rows] - centre) * factor
+        gradient = gradient if isinstance(gradient, SparseRows) else np.nan_to_num(gradient)
         image += gradient.T @ (gradient @ direction)
     return image
