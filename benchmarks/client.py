@@ -72,7 +72,7 @@ class Served:
 
 
 def free_port() -> int:
-    """Find a port nobody listens on."""
+    """Find a port that is free."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -127,7 +127,7 @@ class Client:
             subprotocols=["bokeh", token],
             max_message_size=2**30,
         )
-        for _ in range(3):  # header, metadata and content of the server's greeting: before it nobody listens
+        for _ in range(3):  # header, metadata and content of the server's greeting: before it nothing listens
             await socket_.read_message()
         await self._message(socket_, "PULL-DOC-REQ", {})
         while '"PULL-DOC-REPLY"' not in (await socket_.read_message() or '"PULL-DOC-REPLY"'):

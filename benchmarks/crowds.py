@@ -89,7 +89,7 @@ def followers(served: Served, count: int = 200, seconds: float = 12.0) -> list[t
         browser, page = open_page(playwright, served, FAST)
         page.get_by_role("button", name="Share").first.click()
         page.get_by_role("button", name="Open a class link").click()
-        page.get_by_text("Nobody follows yet").wait_for()
+        page.get_by_text("No one is watching yet").wait_for()
         link = page.get_by_label("Class link").input_value()
         page.keyboard.press("Escape")
         page.wait_for_timeout(500)

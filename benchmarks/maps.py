@@ -176,7 +176,7 @@ def pairs(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def duel(results: pd.DataFrame) -> list[str]:
-    """Return the lines of a comparison, set by set, and on how many sets who errs less, is truer and is quicker."""
+    """Return the lines of a comparison: set by set, then on how many sets each is better, truer and quicker."""
     ours, other = DUEL
     found = pairs(results)
     lines = [f"| {ours} / {other} | splits | error % | difference | trust | continuity | CPU |", "|---" * 7 + "|"]
@@ -190,7 +190,7 @@ def duel(results: pd.DataFrame) -> list[str]:
     less, truer = found["less"] < 0.0, found["trust 0"] > found["trust 1"]
     torn, quicker = found["continuity 0"] < found["continuity 1"] - 0.005, found["seconds 0"] < found["seconds 1"]
     said = (
-        f"Sets: {len(found)}. {ours} errs less on {less.sum()}; by more than two standard errors it errs less on "
+        f"Sets: {len(found)}. {ours} has fewer errors on {less.sum()}; by more than two standard errors fewer on "
         f"{fewer.sum()} and more on {more.sum()}. It is truer on {truer.sum()} and takes less time on {quicker.sum()}. "
         f"Its continuity is lower by more than .005 on {torn.sum()}."
     )

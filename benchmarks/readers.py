@@ -51,7 +51,8 @@ def by_others(path: Path, look: Preview) -> pd.DataFrame:
     """Read a file without this library, but for the delimiter and the header that it has found."""
     ending = Path(path.stem if path.suffix == ".gz" else path.name).suffix.lower()
     if ending == ".parquet":
-        return _wide(pd.read_parquet(path).reset_index())
+        frame = pd.read_parquet(path)
+        return _wide(frame.reset_index(drop=isinstance(frame.index, pd.RangeIndex)))
     if ending == ".xlsx":
         return pd.read_excel(path, sheet_name=look.sheet, engine="calamine")
     if look.format == "ARFF":
@@ -69,18 +70,19 @@ def by_others(path: Path, look: Preview) -> pd.DataFrame:
         keep_default_na=False,
         na_values=list(look.missing),
         skipinitialspace=True,
+        encoding="utf-16" if path.read_bytes()[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8",
         encoding_errors="replace",
         low_memory=False,
     )
 
 
 def _wide(frame: pd.DataFrame) -> pd.DataFrame:
-    """Split columns of lists; the numbers of rows are no column."""
+    """Split columns of lists."""
     columns = {}
     for name, column in frame.items():
         if column.map(lambda cell: isinstance(cell, (list, np.ndarray))).all():
             columns |= {f"{name}:{j + 1}": part for j, part in enumerate(np.stack(column.to_numpy()).T)}
-        elif name != "index":
+        else:
             columns[str(name)] = column
     return pd.DataFrame(columns)
 
@@ -106,7 +108,11 @@ def differences(look: Preview, theirs: pd.DataFrame) -> list[Difference]:
         if differing.any():
             row = int(differing.argmax())
             cells = f"row {row + 1} is {ours.iloc[row]!r} here, {other.iloc[row]!r} there"
-            of_column = any(key.endswith(f":{name}") for key in rules)
+            empty = other[differing].map(_text).eq("").all() and any(
+                "Read as missing: ''" in note for note in look.notes
+            )
+            bytes_told = other[differing].map(_text).str.contains("\ufffd").all() and "Latin-1" in " ".join(look.notes)
+            of_column = empty or bytes_told or any(key.endswith(f":{name}") for key in rules)
             found.append(
                 Difference(f"{differing.sum():,} cells of {name}: {cells}", of_column or bool(rules & OF_ROWS))
             )

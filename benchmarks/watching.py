@@ -29,7 +29,7 @@ while time.monotonic() - began < float(sys.argv[2]):
 elapsed = time.monotonic() - began
 print(count / elapsed, (time.thread_time() - worked) / elapsed)
 """
-"""A run without anybody who looks: prints steps a second, and the share of the time for which it had a core."""
+"""A run that no page shows: prints steps a second, and the share of the time for which it had a core."""
 
 
 class Pace(NamedTuple):

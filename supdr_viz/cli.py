@@ -9,7 +9,6 @@ import importlib.metadata
 import os
 import re
 import signal
-import subprocess
 import sys
 import threading
 
@@ -65,12 +64,12 @@ def main(argv: list[str] | None = None) -> int:
             parser.error(f"--rows: {error}")
     if arguments.until_closed:
         threading.Thread(target=_end_with_input, daemon=True).start()
-    with uncollected():
-        _warm_kernels()
     if arguments.desktop:
         from supdr_viz.serving.desktop import open_window
 
         return open_window(port, site().first)
+    with uncollected():
+        _warm_kernels(whole=arguments.workers > 1)
     show = _opens_browser(arguments.show)
     if arguments.workers > 1:
         from supdr_viz.serving.front import serve_from_many
@@ -176,7 +175,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     # For a program that starts this one and may be killed.
     parser.add_argument("--until-closed", action="store_true", help=argparse.SUPPRESS)
-    limits = parser.add_argument_group("quotas", "Whoever asks for more is told so. Variables do the same.")
+    said = "What exceeds a quota is refused with a message. Environment variables set the same quotas."
+    limits = parser.add_argument_group("quotas", said)
     for name, quota in QUOTAS.items():
         limits.add_argument(
             f"--most-{name}",
@@ -247,15 +247,26 @@ def _free_port(address: str, port: int) -> int:
     return chosen
 
 
-def _warm_kernels() -> None:
+def _warm_kernels(*, whole: bool) -> None:
+    """Compile what the first page opens with; the rest is compiled beside the server, unless `whole`."""
     from supdr import warm
 
     if warm.is_warm():
         return
+
+    from supdr_viz.presets.catalogue import PRESETS
+
     print("Compiling the numerical kernels; this happens once per installation.", flush=True)
-    if subprocess.run([sys.executable, "-m", "supdr.warm"], check=False).returncode != 0:
+    warming, compiled = warm.start_in_background(), threading.Event()
+    warming.when_compiled([] if whole else [PRESETS.opening.settings.method], lambda _warming: compiled.set())
+    shown = 0
+    while not compiled.wait(0.1) or shown < len(warming.lines):
+        for line in warming.lines[shown:]:
+            print(line, flush=True)
+            shown += 1
+    if warming.error:
         print(
-            "supdr-viz: the kernels could not all be compiled (see above). Serving anyway: "
+            f"supdr-viz: the kernels could not all be compiled: {warming.error}. Serving anyway: "
             "what is missing is compiled at its first use, which makes that use slow.",
             file=sys.stderr,
         )

@@ -2,24 +2,27 @@
 
 numba compiles a kernel at its first call and keeps the machine code on disk.  Compilation holds Python's global lock,
 and would block every open page of a server.  A separate process (``python -m supdr.warm``) therefore fits every method
-to a few rows with all its solvers, kernels and losses, and writes a stamp beside the compiled code.  The stamp names
-the dependencies of that code: the sources, numba, Python, the processor.
+to a few rows with all its solvers, kernels and losses, and after each method writes a stamp beside the compiled code.
+The stamp names the methods that are compiled and the dependencies of that code: the sources, numba, Python, the
+processor.
 """
 
 from __future__ import annotations
 
 import argparse
 import atexit
+import contextlib
 import functools
 import hashlib
 import json
+import os
 import platform
 import subprocess
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,37 +49,46 @@ _lock = threading.Lock()
 _current: Warming | None = None
 
 
-def is_warm() -> bool:
-    """Tell whether every kernel is compiled on disk for this machine and these sources, in about a millisecond.
+def is_warm(*methods: str) -> bool:
+    """Tell whether kernels are compiled on disk for this machine and these sources, in about a millisecond.
 
-    The function reads the stamp and checks that the compiled files in it exist.  It also returns True when numba's
-    compiler is switched off (``NUMBA_DISABLE_JIT``).
+    `methods`: names of methods; default: every kernel of the library.  A method without kernels of its own is always
+    compiled.  The function reads the stamp and checks that the compiled files in it exist.  It also returns True when
+    numba's compiler is switched off (``NUMBA_DISABLE_JIT``).
     """
     if _configuration.DISABLE_JIT:
         return True
     try:
         stamp = json.loads(_stamp_path().read_text())
-        return stamp["fingerprint"] == _fingerprint() and all(Path(file).exists() for file in stamp["files"])
+        valid = stamp["fingerprint"] == _fingerprint() and all(Path(file).exists() for file in stamp["files"])
+        compiled, complete = (stamp["methods"], stamp["complete"]) if valid else ([], False)
     except (OSError, ValueError, KeyError, TypeError):
-        return False  # no stamp, or an unreadable one
+        compiled, complete = [], False  # no stamp, or an unreadable one
+    return complete or (bool(methods) and all(name in compiled or not _has_kernels(name) for name in methods))
 
 
-def warm(report: Callable[[str], None] = print) -> None:
+def warm(report: Callable[[str], None] = print, preferred: Sequence[str] = ()) -> None:
     """Fit every method to a tiny data set in all its variants, so that each kernel is compiled and kept on disk.
 
-    `report`: called with a line of text after each variant. Errors of a fit are raised.
+    `report`: called with a line of text after each variant and each method. `preferred`: names of methods to compile
+    before the others; another thread may add some. Errors of a fit are raised.
     """
-    variants = list(_variants())
-    width = len(str(len(variants)))
-    start = time.perf_counter()
-    for number, (name, estimator_class, settings) in enumerate(variants, 1):
-        began = time.perf_counter()
-        _exercise(estimator_class, settings)
-        shown = ", ".join(f"{key}={value}" for key, value in settings.items() if key != "max_iter")
-        report(f"[{number:{width}}/{len(variants)}] {name} {shown}: {time.perf_counter() - began:.1f} s")
-    summed_on_grid(np.zeros((2, 2)))  # called for many rows only
-    _margin_kernels.compile_all()
-    _write_stamp()
+    remaining = {name: list(method._warm_up_settings()) for name, method in _methods_with_kernels().items()}
+    total, number, start = sum(map(len, remaining.values())), 0, time.perf_counter()
+    compiled: list[str] = []
+    while remaining:
+        name = next((name for name in [*preferred] if name in remaining), next(iter(remaining)))
+        for settings in remaining.pop(name):
+            began, number = time.perf_counter(), number + 1
+            _exercise(_methods_with_kernels()[name], settings)
+            shown = ", ".join(f"{key}={value}" for key, value in settings.items() if key != "max_iter")
+            report(f"[{number:{len(str(total))}}/{total}] {name} {shown}: {time.perf_counter() - began:.1f} s")
+        if not remaining:
+            summed_on_grid(np.zeros((2, 2)))  # called for many rows only
+            _margin_kernels.compile_all()
+        compiled.append(name)
+        _write_stamp(compiled, complete=not remaining)
+        report(f"{name} is compiled.")
     report(f"All kernels are compiled ({time.perf_counter() - start:.0f} s).")
 
 
@@ -92,7 +104,9 @@ class Warming:
         self.lines: list[str] = []
         self.finished = False
         self.error: str | None = None
-        self._callbacks: list[Callable[[Warming], None]] = []
+        self._callbacks: list[tuple[tuple[str, ...], Callable[[Warming], None]]] = []
+        self._process: subprocess.Popen[str] | None = None
+        self._preferred: list[str] = []
         self._lock = threading.Lock()
 
     @property
@@ -100,29 +114,57 @@ class Warming:
         """The latest line, for a page that shows one."""
         return self.lines[-1] if self.lines else "Starting the compiler"
 
-    def when_finished(self, callback: Callable[[Warming], None]) -> None:
-        """Call `callback` with this object when the process has ended, at once if it already has.
+    def when_compiled(self, methods: Sequence[str], callback: Callable[[Warming], None]) -> None:
+        """Call `callback` with this object when these methods are compiled or the process has ended.
 
-        The call comes from the monitoring thread; a page passes it on through `supdr_viz.ui.page_thread`.
+        `methods`: names; they are compiled before the others. Without a name all methods are meant. The call comes from
+        the monitoring thread, at once if nothing is to be compiled; a page passes it on through
+        `supdr_viz.ui.page_thread`.
         """
         with self._lock:
-            if not self.finished:
-                self._callbacks.append(callback)
+            if not (self.finished or (methods and is_warm(*methods))):
+                self._callbacks.append((tuple(methods), callback))
+                self._preferred += methods
+                self._send_preferred()
                 return
         callback(self)
+
+    def _take_preferred(self) -> list[str]:
+        """Return the methods to compile next, and forget them."""
+        preferred, self._preferred = self._preferred, []
+        return preferred
+
+    def _send_preferred(self) -> None:
+        """Write the names of the methods to compile next to the process, if it runs."""
+        if self._process is not None and self._process.stdin is not None:
+            with contextlib.suppress(OSError):  # it has just ended
+                self._process.stdin.write("".join(f"{name}\n" for name in self._take_preferred()))
+                self._process.stdin.flush()
+
+    def _call(self, compiled: Callable[[tuple[str, ...]], bool]) -> None:
+        """Make the calls whose methods are compiled."""
+        with self._lock:
+            due = [callback for methods, callback in self._callbacks if compiled(methods)]
+            self._callbacks = [entry for entry in self._callbacks if entry[1] not in due]
+        for callback in due:
+            callback(self)
 
     def _run(self) -> None:
         try:
             with subprocess.Popen(
-                [sys.executable, "-m", "supdr.warm"],
-                stdin=subprocess.DEVNULL,
+                [sys.executable, "-m", "supdr.warm", "--listen", *self._take_preferred()],
+                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
             ) as process:
                 atexit.register(process.terminate)  # ends the compiler with the server
+                with self._lock:
+                    self._process = process
+                    self._send_preferred()
                 for line in process.stdout or ():
                     self.lines.append(line.rstrip())
+                    self._call(lambda methods: bool(methods) and is_warm(*methods))
             atexit.unregister(process.terminate)
             if process.returncode != 0:
                 self.error = self.progress  # the last line of a traceback is the message
@@ -130,9 +172,7 @@ class Warming:
             self.error = f"The compiler process could not be started: {error}"
         with self._lock:
             self.finished = True
-            callbacks, self._callbacks = self._callbacks, []
-        for callback in callbacks:
-            callback(self)
+        self._call(lambda _methods: True)
 
 
 def start_in_background() -> Warming:
@@ -148,12 +188,22 @@ def start_in_background() -> Warming:
         return _current
 
 
-def _variants() -> Iterator[tuple[str, type, dict[str, Any]]]:
-    """Yield name, class and settings of every variant to fit; baselines without kernels of their own have none."""
+def _has_kernels(name: str) -> bool:
+    """Tell whether a method has kernels of its own."""
+    return hasattr(supdr.METHODS.get(name) or BASELINES.get(name), "_warm_up_settings")
+
+
+def _methods_with_kernels() -> dict[str, Any]:
+    """Return the methods, and those baselines that have kernels of their own, by name."""
     with_kernels = {name: baseline for name, baseline in BASELINES.items() if hasattr(baseline, "_warm_up_settings")}
-    for name, estimator_class in {**supdr.METHODS, **with_kernels}.items():
-        for settings in estimator_class._warm_up_settings():
-            yield name, estimator_class, settings
+    return {**supdr.METHODS, **with_kernels}
+
+
+def _read_methods(preferred: list[str]) -> None:
+    """Put the names of methods on the standard input at the head of `preferred`; end the process at the input's end."""
+    for line in sys.stdin:
+        preferred.insert(0, line.strip())
+    os._exit(1)  # the server that asked is gone
 
 
 def _tiny_data(estimator: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -222,11 +272,14 @@ def _fingerprint() -> dict[str, str]:
     }
 
 
-def _write_stamp() -> None:
-    """Write the stamp: the compiled files and what they depend on."""
+def _write_stamp(methods: list[str], *, complete: bool) -> None:
+    """Write the stamp: the methods that are compiled, whether that is all, the files, and what they depend on."""
     folders = {Path(kernel.stats.cache_path) for kernel in _kernels() if kernel.stats.cache_path}
     files = sorted(str(file) for folder in folders for file in folder.glob("*.nb[ic]"))
-    _stamp_path().write_text(json.dumps({"fingerprint": _fingerprint(), "files": files}, indent=1))
+    stamp = {"fingerprint": _fingerprint(), "methods": methods, "complete": complete, "files": files}
+    written = _stamp_path().with_suffix(".new")
+    written.write_text(json.dumps(stamp, indent=1))
+    written.replace(_stamp_path())  # whole at every moment: a server reads it meanwhile
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -235,9 +288,19 @@ def main(argv: list[str] | None = None) -> int:
     `argv`: command line without the program's name; default: that of the process.
     """
     parser = argparse.ArgumentParser(prog="python -m supdr.warm", description="Compile the kernels of supdr to disk.")
+    parser.add_argument("methods", nargs="*", metavar="METHOD", help="compile these methods before the others")
     parser.add_argument("--force", action="store_true", help="go through all variants even if they are compiled")
-    if parser.parse_args(argv).force or not is_warm():
-        warm(report=functools.partial(print, flush=True))
+    parser.add_argument(
+        "--listen",
+        action="store_true",
+        help="read more of them, a line each, from the standard input: the latest is compiled first",
+    )
+    arguments = parser.parse_args(argv)
+    if arguments.force or not is_warm():
+        preferred = list(arguments.methods)
+        if arguments.listen:
+            threading.Thread(target=_read_methods, args=(preferred,), daemon=True).start()
+        warm(functools.partial(print, flush=True), preferred)
     else:
         print("All kernels are compiled already.")
     return 0

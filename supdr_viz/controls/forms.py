@@ -15,9 +15,6 @@ from supdr_viz.ui.lazy import Fold
 
 # Marks knobs that start the run again.
 RESTARTS = "↻"
-# Behind a slider's value: its label would have the mark between the symbol and the colon.
-_MARKED = {"& .MuiFormLabel-root::after": {"content": f'"{RESTARTS}"', "marginLeft": "5px"}}
-
 # Returns the number that a method has chosen for a hyper-parameter that is left to it, None if it has not yet.
 Chosen = Callable[[str], float | None]
 
@@ -39,11 +36,11 @@ def make_knob(
     `on_change`: ``on_change(name, value)`` after a visitor's change; `restarts`: mark it; `chosen`: returns the number
     at which a slider begins that leaves "auto".
     """
-    label = f"{spec.title} {RESTARTS}" if restarts else spec.title
+    label = f"{spec.label} {RESTARTS}" if restarts else spec.label
     help = f"{spec.help} Changing this restarts the run." if restarts else spec.help
     report = partial(on_change, spec.name)
     if spec.kind in ("float", "int"):
-        return _slider(spec, value, help, report, partial(chosen, spec.name), _MARKED if restarts else {})
+        return _slider(spec, value, help, report, partial(chosen, spec.name), RESTARTS if restarts else "")
     if spec.kind == "choice":
         # A menu holds texts: the kit draws a menu whose first value is None without it.
         choices = {text: choice for choice, text in spec.choices}
@@ -60,10 +57,10 @@ def _slider(
     help: str,
     report: Callable[[Any], Any],
     stands_for: Callable[[], float | None],
-    look: dict[str, Any],
+    mark: str,
 ) -> widgets.Slider:
     return widgets.Slider(
-        spec.title,
+        spec.label,
         value,
         spec.low,
         spec.high,
@@ -76,7 +73,8 @@ def _slider(
         unit=spec.unit,
         help=help,
         on_change=report,
-        sx=look,
+        symbol=spec.symbol,
+        mark=mark,
     )
 
 
@@ -166,7 +164,7 @@ class Form:
 def glossary(specs: Iterable[Parameter]) -> str:
     """HTML that says what each knob means, for those who cannot hover."""
     entries = "".join(
-        f"<dt>{widgets.escape(spec.title)}</dt><dd>{widgets.escape(spec.help)}</dd>" for spec in specs if spec.help
+        f"<dt>{widgets.symbols(spec.title)}</dt><dd>{widgets.escape(spec.help)}</dd>" for spec in specs if spec.help
     )
     return f'<dl class="small">{entries}</dl>'
 
@@ -184,7 +182,7 @@ class NumberField:
     ) -> None:
         self.spec, self.value = spec, value
         self._on_change = on_change
-        label = f"{spec.title} {RESTARTS}" if restarts else spec.title
+        label = f"{spec.label} {RESTARTS}" if restarts else spec.label
         self.widget = widgets.text_field(label, spec.shown(value))
         self._text = Bound(self.widget, self._entered)
 

@@ -13,7 +13,14 @@ import panel_material_ui as pmui
 from supdr.datasets import EXTENSIONS, ColumnFacts, Dataset, FileProblem, Limits, Preview, preview
 from supdr.datasets.proposals import MISSING, UnknownProposal
 from supdr_viz.controls.columns import LEAVE_OUT, TARGET, USE, ColumnTable
-from supdr_viz.data.columns import names_from_text, names_to_text, reading_options, views_from_text, views_to_text
+from supdr_viz.data.columns import (
+    NO_NAMES,
+    names_from_text,
+    names_to_text,
+    reading_options,
+    views_from_text,
+    views_to_text,
+)
 from supdr_viz.data.quotas import most
 from supdr_viz.data.sample_tables import SAMPLES
 from supdr_viz.data.sources import IMPUTE
@@ -140,7 +147,7 @@ class UploadPanel:
             widgets.button(each.label, partial(self._try, name), kind="text", icon="table_view")
             for name, each in SAMPLES.items()
         ]
-        return widgets.flow(widgets.caption("Or try one of these:", width=130, sizing_mode=None), *buttons, margin=0)
+        return widgets.flow(widgets.caption("Or try one of these:", width=112, sizing_mode=None), *buttons, margin=0)
 
     def _try(self, name: str) -> None:
         self.receive(name, SAMPLES[name].csv())
@@ -224,7 +231,7 @@ class UploadPanel:
 
     def _missing_chosen(self, markers: str) -> None:
         text = names_to_text(names_from_text(markers))
-        self._missing = "" if text == names_to_text(filter(None, MISSING)) else text or '""'
+        self._missing = "" if text == names_to_text(filter(None, MISSING)) else text or NO_NAMES
         self._look_again()
 
     def _look_again(self) -> None:
@@ -259,7 +266,8 @@ class UploadPanel:
         self.table.object = preview_table(look)
         fits = self._linked.get("name") == look.name and self._linked.get("sheet", "") in ("", look.sheet)
         target = self._linked.get("target") if fits else ""
-        chosen = target if target in look.columns else likely_target(look)
+        usual = look.target if fits and not target else likely_target(look)
+        chosen = target if target in look.columns else usual
         # What settings of this file leave out is known; else it is proposed.
         ignore = names_from_text(self._linked.get("ignore", "")) if fits else list(look.suggested(chosen))
         if fits and self._differing is not None:
@@ -287,7 +295,7 @@ class UploadPanel:
         if look is None:
             return
         self._rules = {each.key: each.accepted for each in look.proposals if each.accepted is not each.default}
-        self._missing = "" if look.missing in ((), MISSING) else names_to_text(filter(None, look.missing)) or '""'
+        self._missing = "" if look.missing in ((), MISSING) else names_to_text(filter(None, look.missing)) or NO_NAMES
         self._decisions.show({}, proposals=[])  # a switch that had no effect goes back
         self.columns.proposals = [{**asdict(each), "size": each.size} for each in look.proposals]
         self._markers.show(names_to_text(filter(None, look.missing)))
@@ -347,6 +355,8 @@ class UploadPanel:
     def _options(self, look: Preview) -> dict[str, Any]:
         """Return the options that say what was chosen; what the library would choose by itself is left out."""
         target, task = self._target.value, self._task.value
+        # Without a word the library leaves out columns that describe rows.
+        none = NO_NAMES if look.table.annotations else ""
         roles = {name: self._roles.value.get(name, USE) for name in look.columns}
         views = {name: self.columns.views.get(name) or "" for name, role in roles.items() if role == USE}
         return {
@@ -354,7 +364,7 @@ class UploadPanel:
             "sheet": look.sheet if len(look.sheets) > 1 else "",
             "target": "" if target == look.target else target,
             "task": "auto" if task == self._guessed else task,
-            "ignore": names_to_text(self._left_out(look)),
+            "ignore": names_to_text(self._left_out(look)) or none,
             "groups": views_to_text({name: view.replace(":", " ") for name, view in views.items() if view}),
             "impute": self._impute.value,
             **_rules_to_text(self._rules),

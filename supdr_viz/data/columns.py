@@ -15,6 +15,10 @@ def names_to_text(names: Iterable[str]) -> str:
     return line.getvalue()
 
 
+# Says that no column was chosen, where an empty text means what the reader chooses by itself.
+NO_NAMES = names_to_text([""])
+
+
 def names_from_text(text: str) -> list[str]:
     """Read what `names_to_text` wrote."""
     return [name for row in csv.reader(io.StringIO(text)) for name in row if name]

@@ -21,6 +21,11 @@ def numeral(value: float, span: float, digits: int = 3) -> str:
     return f"{value:.{min(digits, 17)}g}"
 
 
+def figure(value: float, digits: int) -> str:
+    """Write a value with so many digits; a large one as 21,330, with no power of ten."""
+    return f"{float(f'{value:.{digits}g}'):,.0f}" if 10.0**digits <= abs(value) < 1e12 else f"{value:.{digits}g}"
+
+
 def duration(seconds: float) -> str:
     """Write how long something takes, in the unit that suits it."""
     if seconds < 90:

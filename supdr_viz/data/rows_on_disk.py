@@ -172,7 +172,7 @@ def open_rows(name: str, target: str, task: str = "auto") -> RowsOnDisk:
     "classification", "regression"): what the target means; "auto": classes if it can, else numbers. Raises FileProblem
     if they are not offered, cannot be read, or the target cannot mean that; PackageMissing if Dask is not installed.
     """
-    from supdr.rows.partitions import at_home, gathered, listed, planned
+    from supdr.rows.partitions import at_home, delay, from_list, gather
     from supdr.rows.reading import class_numbers, numbers, row_partitions, summarise, target_numbers
 
     target = target or targets_of(name)[0]
@@ -182,9 +182,9 @@ def open_rows(name: str, target: str, task: str = "auto") -> RowsOnDisk:
     ends = np.cumsum(sizes)
     local = np.split(sampled, np.searchsorted(sampled, ends)[:-1])
     rows, labels = row_partitions(X, y)
-    parts = planned(numbers, at_home(rows), False), planned(np.asarray, at_home(labels))
-    chosen = listed([each - end + size for each, end, size in zip(local, ends, sizes)])
-    looks = gathered(summarise, *parts, chosen, MOST_CLASSES)
+    parts = delay(numbers, at_home(rows), False), delay(np.asarray, at_home(labels))
+    chosen = from_list([each - end + size for each, end, size in zip(local, ends, sizes)])
+    looks = gather(summarise, *parts, chosen, MOST_CLASSES)
     values = np.unique(np.concatenate([each.values for each in looks]))
     classes = classes_of(values, task, target)
     if classes is None:

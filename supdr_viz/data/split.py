@@ -55,6 +55,16 @@ class Split:
         return len(self.test) if self.whole is None else self.whole.n_rows - self.n_train
 
     @property
+    def all_rows(self) -> NDArray:
+        """Training rows, then test rows, (n, m); of rows on disk those of the sample."""
+        return np.concatenate([self.X_train, self.X_test])
+
+    @property
+    def all_truth(self) -> NDArray:
+        """Labels of `all_rows` (n,) before any was hidden."""
+        return np.concatenate([self.truth_train, self.y_test])
+
+    @property
     def learnt(self) -> tuple[Any, Any]:
         """The training rows and labels that a method gets, in partitions where they are on disk."""
         return (self.X_train, self.y_train) if self.whole is None else (self.whole.X_train, self.whole.y_train)

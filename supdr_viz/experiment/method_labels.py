@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # Name of a method -> its label, and one sentence about it.
 LABELS: dict[str, tuple[str, str]] = {
-    "NSDR": ("NSDR", "Latent rows that reconstruct the data and feed a kernel machine."),
+    "NSDR": ("NSDR", "Latent rows that reconstruct the data and feed a kernel SVM."),
     "LSDR": ("LSDR", "Latent rows that reconstruct the data and feed a linear classifier."),
     "MAC": ("MAC", "A nonlinear map into few dimensions and linear SVMs there, learnt together."),
     "SDRGLM": ("SDR-GLM", "One latent row explains features and targets, each by a generalised linear model."),
@@ -15,9 +15,9 @@ LABELS: dict[str, tuple[str, str]] = {
         "A map of one chart per class; a gate decides between them, and doubt becomes position.",
     ),
     "LinearSVM": ("Linear SVM", "A maximum-margin plane in the input space."),
-    "PolySVM": ("Polynomial SVM", "A kernel machine on the inputs."),
-    "RBFSVM": ("RBF SVM", "A kernel machine on the inputs."),
-    "PCASVM": ("PCA, then SVM", "Principal components, which see no labels, then a kernel machine."),
+    "PolySVM": ("Polynomial SVM", "A kernel SVM on the inputs."),
+    "RBFSVM": ("RBF SVM", "A kernel SVM on the inputs."),
+    "PCASVM": ("PCA, then SVM", "Principal components, which see no labels, then a kernel SVM."),
     "LDA": ("LDA", "Directions that separate the class means."),
     "KNN": ("k nearest neighbours", "The vote of the nearest training rows."),
     "PCAProjection": ("PCA", "Principal components, which see no labels."),

@@ -22,7 +22,7 @@ _BESIDE = ("keys", "numbers", "numbers of the map")
 class Cards(Bar):
     """The cards of a board.
 
-    `enlarged`: name of the card that fills the window; empty: none does. `framed`: names of cards that somebody speaks
+    `enlarged`: name of the card that fills the window; empty: none does. `framed`: names of cards that a text speaks
     of. `tall`: whether there is room for high curves. `shorter`: whether a bar takes room below them. `presented`: what
     is said of an example that is presented on the first two squares, which fill the window.
 

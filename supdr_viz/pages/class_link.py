@@ -64,7 +64,7 @@ class ClassLink:
         )
         self._built = True
         self._show(self.followers is not None)
-        buttons = widgets.flow(self._switch, self._copy, margin=0)
+        buttons = widgets.flow(self._switch, self._copy, margin=(0, 5))
         return [widgets.section("Follow this run"), widgets.caption(WHY), self._field, self._message, buttons]
 
     @property
@@ -121,7 +121,7 @@ class ClassLink:
         self._scheduled = False
         if self.followers is not None:
             number = len(self.followers)
-            words = {0: "Nobody is watching yet.", 1: "One person is watching."}.get(
+            words = {0: "No one is watching yet.", 1: "One person is watching."}.get(
                 number, f"{number} people are watching."
             )
             if self._built:

@@ -21,6 +21,9 @@ from supdr_viz.ui.dropper import file_dropper
 # Characters of saved settings that are read: a comparison with drawn points has some ten thousand.
 LARGEST_SETTINGS = 1_000_000
 
+# Margin of buttons in a dialog: they begin below its fields.
+BUTTONS = (0, 5)
+
 
 class ShareMenu:
     """Three buttons of the header and their dialogs.
@@ -161,7 +164,12 @@ class ShareMenu:
                 "a file of your own has to be chosen again."
             ),
             self._link_field,
-            widgets.button("Copy link", lambda: self._copy(self._link, "Link"), icon="content_copy", kind="contained"),
+            pn.Row(
+                widgets.button(
+                    "Copy link", lambda: self._copy(self._link, "Link"), icon="content_copy", kind="contained"
+                ),
+                margin=BUTTONS,
+            ),
             self._short_field,
             *self._following(),
             width_option="sm",
@@ -185,7 +193,7 @@ class ShareMenu:
             pn.Row(
                 widgets.button("Copy", lambda: self._copy(self._code, "Code"), icon="content_copy", kind="contained"),
                 widgets.button("Save as file", lambda: self._save("run.py", self._code, "text/x-python"), icon="save"),
-                margin=0,
+                margin=BUTTONS,
             ),
         )
 
@@ -197,21 +205,27 @@ class ShareMenu:
         )
         return widgets.dialog(
             "Export and import",
+            widgets.caption("Settings, to be loaded again below, and numbers:"),
             widgets.flow(
                 widgets.button("Settings (JSON)", self._save_json, icon="save"),
                 widgets.button("Embedding (CSV)", lambda: self._save_csv("embedding"), icon="table_view"),
                 widgets.button("Losses (CSV)", lambda: self._save_csv("losses"), icon="show_chart"),
-                *self._files.buttons,
                 *self._more_exports(),
-                margin=0,
+                margin=BUTTONS,
             ),
-            self._files.progress,
+            *self._reports(),
             *self._pictures(),
             widgets.caption("Load settings that were saved as JSON:"),
             self._dropper,
             self._export_message,
             width_option="sm",
         )
+
+    def _reports(self) -> list[Any]:
+        """Offer the run as a page or a film, where it can be one."""
+        buttons = self._files.buttons
+        said = widgets.caption("All iterations, to be replayed without a server:")
+        return [said, widgets.flow(*buttons, margin=BUTTONS), self._files.progress] if buttons else []
 
     def _more_exports(self) -> list[Any]:
         if self._what == "run":

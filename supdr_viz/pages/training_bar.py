@@ -8,6 +8,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
+from supdr_viz.data.number_format import figure
 from supdr_viz.experiment.settings import SPEED
 from supdr_viz.run.status import WORDS, Phase
 from supdr_viz.ui import panel_workarounds, widgets
@@ -197,7 +198,7 @@ def status_text(iteration: int, numbers: dict[str, float], *, task: str = "class
     if rate > 0:
         parts.append(f"{rate:.0f} it/s" if rate >= 10 else f"{rate:.1f} it/s")
     if _is_finite(numbers, "objective"):
-        parts.append(f"objective <b>{numbers['objective']:.4g}</b>")
+        parts.append(f"objective <b>{figure(numbers['objective'], 4)}</b>")
     return _joined([*parts, *error_words(numbers, task)])
 
 
@@ -216,7 +217,7 @@ def error_words(numbers: dict[str, float], task: str) -> list[str]:
 
 
 def _error(value: float, task: str) -> str:
-    return f"{value:.1f} %" if task == "classification" else f"{value:.3g}"
+    return f"{value:.1f} %" if task == "classification" else figure(value, 3)
 
 
 def _joined(parts: list[str]) -> str:

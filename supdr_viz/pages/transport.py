@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, Protocol
 from weakref import WeakSet
 
-from supdr import warm
 from supdr_viz.data.quotas import most
 from supdr_viz.pages.training_bar import TrainingBar
-from supdr_viz.pages.warming import compile_first
+from supdr_viz.pages.warming import KernelWait
 from supdr_viz.run.status import Phase
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.feedback import toast
@@ -58,8 +56,7 @@ def _nothing() -> None:
 class Transport:
     """The bar above the plots and the keys of a page.
 
-    `viewing`: whether an earlier iteration is looked at; `warming`: whether kernels are yet to be compiled, so that
-    nothing can run.
+    `viewing`: whether an earlier iteration is looked at; `kernels`: holds the page back while its methods are compiled.
 
     bridge: where keys come from.
     hub: tells the status line.
@@ -92,7 +89,7 @@ class Transport:
         self._on_reset, self._on_nothing_left = on_reset or target.reset, on_nothing_left
         self._on_escape, self._on_key, self._take_key = on_escape, on_key, take_key
         self.viewing = False
-        self.warming = not warm.is_warm()
+        self.kernels = KernelWait(self._wait_for_kernels)
         self.bar = TrainingBar(
             hub,
             speed,
@@ -204,18 +201,6 @@ class Transport:
         self.bar.set_enabled(False)
         self.bar.set_state(Phase.empty if waiting else Phase.failed, reason)
 
-    # --- before anything can run --------------------------------------------------------------------------------------
-
-    def compile_first(self, document: Any, then: Act) -> None:
-        """Let nothing run until the kernels are compiled, and say how far that is; nothing to do where they are.
-
-        `document`: the page's; `then`: called in the page's thread once they are, if anything was compiled.
-        """
-        if self.warming:
-            self.bar.set_enabled(False)
-            tell = functools.partial(self.bar.set_state, Phase.preparing)
-            compile_first(document, tell, functools.partial(self._compiled, then))
-
-    def _compiled(self, then: Act) -> None:
-        self.warming = False
-        then()
+    def _wait_for_kernels(self, progress: str) -> None:
+        self.bar.set_enabled(False)
+        self.bar.set_state(Phase.preparing, progress)

@@ -1,9 +1,10 @@
-"""What a page does while the kernels are still being compiled: it says so, and carries on when they are."""
+"""What a page does while kernels of its methods are being compiled: it says so, and carries on when they are."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
@@ -12,25 +13,67 @@ from supdr import warm
 from supdr_viz.ui import widgets
 from supdr_viz.ui.page_thread import call_in_page
 
+Act = Callable[[], Any]
 
-def compile_first(document: Any, tell: Callable[[str], Any], done: Callable[[], Any]) -> None:
-    """Compile in a process of its own; the page stays alive meanwhile.
 
-    `document`: the page's; `tell`: ``tell(sentence)`` now and then, about the progress; `done`: called once in the
-    page's thread when everything is compiled.
+class KernelWait:
+    """Holds a page back until the kernels of its methods are compiled, in a process of its own.
+
+    `tell`: ``tell(sentence)`` twice a second while the page waits, about the progress.
     """
-    warming = warm.start_in_background()
-    ticker = pn.state.add_periodic_callback(functools.partial(_tell, warming, tell), period=500)
-    call, finish = call_in_page(document), functools.partial(_finish, warming, ticker, done)
-    warming.when_finished(lambda _warming: call(finish))
 
+    def __init__(self, tell: Callable[[str], Any]) -> None:
+        self._tell = tell
+        self._document: Any = None
+        self._compiled = warm.is_warm()  # all of them: there is nothing more to look at
+        self._methods: tuple[str, ...] = ()
+        self._then: Act | None = None
+        self._began = 0.0
 
-def _tell(warming: Any, tell: Callable[[str], Any]) -> None:
-    tell(f"Compiling the numerical kernels, once per installation: {warming.progress}")
+    @property
+    def waiting(self) -> bool:
+        """Whether the page waits now."""
+        return self._then is not None
 
+    def attach(self, document: Any) -> None:
+        """Wait from now on; before, there is no page to come back to."""
+        self._document = document
+        if self._then is not None:
+            self._wait()
 
-def _finish(warming: Any, ticker: Any, done: Callable[[], Any]) -> None:
-    ticker.stop()
-    if warming.error:
-        widgets.toast(f"The kernels could not be compiled ahead: {warming.error}", "warning", seconds=0)
-    done()
+    def hold(self, methods: Sequence[str], then: Act) -> bool:
+        """Tell whether kernels of these methods are missing; if so, ``then()`` is called in the page's thread later.
+
+        The latest call counts: what was to happen after an earlier one is forgotten.
+        """
+        self._then = None
+        if self._compiled or warm.is_warm(*methods):
+            return False
+        self._methods, self._then, self._began = tuple(methods), then, time.monotonic()
+        if self._document is not None:
+            self._wait()
+        return True
+
+    def _wait(self) -> None:
+        warming, methods = warm.start_in_background(), self._methods
+        ticker = pn.state.add_periodic_callback(functools.partial(self._report, warming, methods), period=500)
+        self._report(warming, methods)
+        call, finish = call_in_page(self._document), functools.partial(self._finish, warming, methods, ticker)
+        warming.when_compiled(methods, lambda _warming: call(finish))
+
+    def _report(self, warming: Any, methods: tuple[str, ...]) -> None:
+        if self.waiting and methods == self._methods:
+            seconds = time.monotonic() - self._began
+            names = " and ".join(methods)
+            self._tell(f"Compiling {names}, once per installation: {seconds:.0f} s · {warming.progress}")
+
+    def _finish(self, warming: Any, methods: tuple[str, ...], ticker: Any) -> None:
+        ticker.stop()
+        then = self._then
+        if then is None or methods != self._methods:
+            return
+        if warming.error:
+            self._compiled = True  # what is missing is compiled at its first use
+            widgets.toast(f"The kernels could not be compiled ahead: {warming.error}", "warning", seconds=0)
+        self._then = None
+        then()

@@ -275,7 +275,7 @@ ITEMS = (
         fig_5,
         "L = 2, a centre on every row, σ = 4, λ = 0.001, C of 0.1, 1, 10 and 100 by 2,000 rows, 2,000 others to test; "
         "three draws. The dimensions of the other projections are ours.",
-        "With 100 rows kernel LDA errs about as MAC does, and three draws do not tell which errs less.",
+        "With 100 rows kernel LDA makes about as many errors as MAC, and three draws do not tell which makes fewer.",
     ),
     Item(
         "mac-figure-6",

@@ -53,7 +53,7 @@ def by_validation(
     splits: Sequence[tuple[NDArray, NDArray]],
     grid: Mapping[str, Sequence[Any]] | None = None,
 ) -> tuple[float, ...]:
-    """Return the test error of every split, with the cell of the grid that errs least on its validation rows.
+    """Return the test error of every split, with the cell of the grid with the least error on its validation rows.
 
     `splits`: the first half of what is held out is to choose by, the second half to test.
     """

@@ -349,8 +349,8 @@ _CHOSEN = (
     "λ (SDR, SVDM) is the one of 1e-4 to 100 with the lowest error on the folds that are reported, as in the paper."
 )
 _ALIKE = (
-    "In few dimensions a linear SVM on all columns is as good or better; SVDM at its best λ errs alike; and where all "
-    "factors have room all methods do."
+    "In few dimensions a linear SVM on all columns is as good or better; SVDM at its best λ has about the same "
+    "error; and where all factors have room all methods do."
 )
 _UNITS = "λ is in units of X, which the paper does not state: rows have a mean square of 1 here."
 _LIKE_CENTRES = (

@@ -105,8 +105,8 @@ TABLE_NOTE = (
 )
 WIDE = "The deviation over our draws exceeds the paper's figure: the verdict says little."
 TABLE_REASON = (
-    "LS-SVM, with 40 settings of two kernels, errs less here than in the paper on five sets of each table. The paper's "
-    "draws and the rivals' settings are not known."
+    "LS-SVM, with 40 settings of two kernels, has smaller errors here than in the paper on five sets of each table. "
+    "The paper's draws and the rivals' settings are not known."
 )
 
 

@@ -160,14 +160,14 @@ def _layers(scene: Scene) -> tuple[int, tuple[float, float] | None]:
 
 
 def _partitions(X: Any, y: Any) -> tuple[Any, Any]:
-    from supdr.rows.partitions import at_home, planned
+    from supdr.rows.partitions import at_home, delay
     from supdr.rows.reading import numbers, row_partitions
 
     rows, labels = row_partitions(X, y)
-    return planned(numbers, at_home(rows), False), planned(np.asarray, at_home(labels))
+    return delay(numbers, at_home(rows), False), delay(np.asarray, at_home(labels))
 
 
 def _values(y: Any) -> Any:
-    from supdr.rows.partitions import at_home, planned
+    from supdr.rows.partitions import at_home, delay
 
-    return planned(np.asarray, at_home(np.asarray(y.to_delayed(), dtype=object).ravel().tolist()))
+    return delay(np.asarray, at_home(np.asarray(y.to_delayed(), dtype=object).ravel().tolist()))

@@ -32,6 +32,10 @@ GIVES_WAY = 0.001
 # For each thread, how many others may work while threads wait for a cluster, a process, a long call of a library.
 MOST_LENT = 2
 
+# Seconds for which long work beside the pool lets runs that have something to do go first, seconds that it works before
+# it does so again, and how long it sleeps before it looks again whether the runs are idle.
+LONG_WAITS, LONG_WORKS, LONG_LOOKS = 0.05, 0.02, 0.002
+
 logger = logging.getLogger(__name__)
 
 
@@ -228,6 +232,26 @@ class ManualPool(Pool):
         """Let each job work for about `seconds`."""
         for job in list(self._used):
             job.work(seconds)
+
+
+class Courtesy:
+    """Says whether fits are to be interrupted, and lets them wait while runs of the pool have something to do.
+
+    `cancelled`: whether their result is not needed any more.
+    """
+
+    def __init__(self, pool: Pool, cancelled: Callable[[], bool]) -> None:
+        self._pool, self._cancelled = pool, cancelled
+        self._since = time.monotonic()
+
+    def __call__(self) -> bool:
+        """Return whether to stop; give way first, if it is time to."""
+        now = time.monotonic()
+        if now - self._since > LONG_WORKS:
+            while not self._cancelled() and not self._pool.idle and time.monotonic() - now < LONG_WAITS:
+                time.sleep(LONG_LOOKS)
+            self._since = time.monotonic()
+        return self._cancelled()
 
 
 _shared: Pool | None = None

@@ -83,6 +83,14 @@ class Session:
         """The scene, which stays on display while the run goes on."""
         return None if self.loaded is None else self.loaded.scene
 
+    @property
+    def column_names(self) -> list[str] | None:
+        """Names of the columns that the method sees; None where these are not the data set's."""
+        dataset, split = self.dataset, self.split
+        if dataset is None or split is None or len(dataset.feature_names) != split.X_train.shape[1]:
+            return None
+        return [str(name) for name in dataset.feature_names]
+
     def apply(self, experiment: Experiment, like: Session | None = None) -> bool:
         """Put an experiment in force; a running run keeps running.
 

@@ -99,7 +99,7 @@ def _build_unseen(site: Site) -> None:
     from panel.io.state import set_curdoc
 
     document = Document()
-    no_visitor = BokehSessionContext(ID("nobody"), cast(Any, None), document)
+    no_visitor = BokehSessionContext(ID("none"), cast(Any, None), document)
     with set_curdoc(document):
         site.build(site.first)
         for callback in document.session_destroyed_callbacks:
@@ -133,11 +133,12 @@ def greeting(arguments: argparse.Namespace, port: int, page: str) -> str:
     """
     words = f"The explorer is at {address_of(arguments.address, port, page)}   (Ctrl+C stops it)"
     if arguments.address not in LOCAL_NAMES and not arguments.basic_auth:
-        words = f"Anybody who reaches this address can use the server; --basic-auth asks for a password.\n{words}"
+        words = f"Anyone who reaches this address can use the server; --basic-auth asks for a password.\n{words}"
     many = processors()
     if arguments.address not in LOCAL_NAMES and not arguments.worker and arguments.workers < 2 <= many:
         words = (
-            f"A class that comes all at once gets in sooner with --workers {many}: one process for each core.\n{words}"
+            f"If a whole class connects at once, --workers {many} gets them in faster: one process for each core.\n"
+            f"{words}"
         )
     return words
 

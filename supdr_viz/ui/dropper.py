@@ -12,8 +12,12 @@ CSS = """
 .filepond--root { font-family: Roboto, Helvetica, Arial, sans-serif; margin-bottom: 0; box-shadow: none !important; }
 .filepond--panel-root { background-color: var(--supdr-page); border: 1.5px dashed var(--supdr-border); }
 .filepond--drop-label { color: var(--supdr-text); background: none !important; height: 100% !important; }
-.filepond--label-action { color: var(--supdr-primary); }
-.filepond--item-panel { background-color: var(--supdr-secondary) !important; }
+.filepond--drop-label label, .filepond--label-action { font-size: 0; }
+.filepond--drop-label label::before, .filepond--label-action::before { font-size: 14px; }
+.filepond--drop-label label::before { content: "Drop a file here, or "; white-space: pre; }
+.filepond--label-action::before { content: "browse"; text-decoration: underline; color: var(--supdr-primary); }
+.filepond--item-panel { background-color: var(--supdr-border) !important; }
+.filepond--file { color: var(--supdr-text); }
 .filepond--item[data-filepond-item-state*="processing"]:not([data-filepond-item-state*="error"])
 .filepond--file-status { display: none; }
 """

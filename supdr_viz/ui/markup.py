@@ -33,8 +33,8 @@ padding: 8px; box-sizing: border-box; min-width: 0; overflow: hidden; }
 
 FLOW_CSS = ":host { flex-wrap: wrap; } * { align-self: center; }"
 
-# A letter with a subscript, as plain text has it.
-_SYMBOL = re.compile(r"(?<!\w)(λ(?=[UV])|[LR](?=_))_?([A-Z])(?!\w)")
+# A letter with a subscript, as plain text has it: no name of a column or class.
+_SYMBOL = re.compile(r"(?<!\w)([λη](?=_)|[LRB](?=_[A-Z](?!\w)))_([A-Z0-9]{1,2})(?!\w)")
 
 # Shows nothing; of an empty text the kit makes a box.
 EMPTY = "<span></span>"
@@ -43,14 +43,14 @@ EMPTY = "<span></span>"
 HEAD_CSS = """
 .head { display: flex; flex-wrap: wrap; align-items: baseline; column-gap: 12px; row-gap: 0; min-height: 24px; }
 .head .note, .keys { color: var(--supdr-secondary); font-size: 12px; display: inline-flex; flex-wrap: wrap;
-column-gap: 12px; }
+column-gap: 10px; }
 .head .note:not(.text) { flex: 1 1 0; min-width: 180px; }
 .head .note.text { display: block; flex: 1 0 100%; max-width: 100%; line-height: 1.3;
 white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 @media (max-width: 599.95px) { .head .note.text { white-space: normal; } }
-.key { display: inline-flex; align-items: center; gap: 5px; white-space: nowrap; }
+.key { display: inline-flex; align-items: center; gap: 4px; white-space: nowrap; }
 .key i { display: inline-block; box-sizing: border-box; flex: none; }
-.key i.line { width: 18px; height: 0; border-top: 2.5px solid; }
+.key i.line { width: 15px; height: 0; border-top: 2.5px solid; }
 .key i.ring { width: 11px; height: 11px; border-radius: 50%; border: 2px solid; }
 .key i.point { width: 9px; height: 9px; border-radius: 50%; background: currentColor; }
 .key i.scale { width: 64px; height: 9px; border-radius: 4px; }
@@ -70,7 +70,7 @@ def escape(text: Any) -> str:
 
 
 def symbols(text: Any) -> str:
-    """Make text safe inside HTML, with the subscripts of symbols such as L_X and λU as such."""
+    """Make text safe inside HTML, with the subscripts of symbols such as L_X and λ_U as such."""
     return _SYMBOL.sub(r"\1<sub>\2</sub>", escape(text))
 
 

@@ -28,6 +28,32 @@ return (whole ? tick.toFixed(0) : String(+tick.toPrecision(6))) + unit
 """
 
 
+# The track begins and ends with the words above it: the kit insets it by half a thumb.
+_FLUSH = {"& .MuiSlider-root": {"width": "100%", "marginLeft": 0, "marginRight": 0}}
+
+
+def _look(symbol: str, mark: str) -> dict[str, Any]:
+    """Return the style of a slider whose label, "name: value", has a symbol before the value and a mark behind it.
+
+    The label is plain text, in which no subscript can stand.
+    """
+    label, value = "& .MuiFormLabel-root", "& .MuiFormLabel-root > strong"
+    look: dict[str, Any] = dict(_FLUSH)
+    if mark:
+        look[f"{value}::after"] = {"content": f'" {mark}"', "fontWeight": 400}
+    if not symbol:
+        return look
+    letter, _, subscript = symbol.partition("_")
+    look[label] = {"display": "flex", "alignItems": "last baseline"}
+    look[f"{label}::before"] = {"content": f'"{letter}"', "order": 1, "marginLeft": "4px"}
+    look[f"{label}::after"] = {"content": f'"{subscript}"', "order": 2, "fontSize": "75%", "position": "relative"}
+    look[f"{label}::after"]["top"] = "0.3em"
+    look[value] = {"order": 3}
+    look[f"{value}::before"] = {"content": '"\u00a0=\u00a0"', "fontWeight": 400}
+    look[f"{label} > svg"] = {"order": 4}
+    return look
+
+
 class Slider(Bound):
     """A slider over numbers: linear or logarithmic, whole or not, optionally with a lowest notch of another meaning.
 
@@ -36,6 +62,8 @@ class Slider(Bound):
     low, high: ends, in values.
     step: grain; of log10 of the value if `log`.
     notch: text of the lowest notch (below `low`), which stands for `notch_value`; empty: there is none.
+    symbol: letter of the value, "λ" or "λ_U": "Ridge: λ = 0.1".
+    mark: sign behind the value.
     stands_for: returns the number for which the notch stands now, None if it is not known: then the middle is taken.
     on_change: called with the value when the slider is let go of.
     """
@@ -55,6 +83,8 @@ class Slider(Bound):
         stands_for: Callable[[], float | None] = lambda: None,
         unit: str = "",
         help: str = "",
+        symbol: str = "",
+        mark: str = "",
         on_change: Callable[[Any], Any] | None = None,
         **more: Any,
     ) -> None:
@@ -78,6 +108,7 @@ class Slider(Bound):
             value=self._written(value),
             format=CustomJSTickFormatter(code=_LOG_CODE if log else _PLAIN_CODE, args=args),
             **({"description": help} if help else {}),
+            sx=_look(symbol, mark),
             **{"size": "small", "margin": MARGIN, **WIDE, **more},
         )
         super().__init__(heard_at_once(slider), self._let_go, ("value_throttled", "value"))

@@ -54,7 +54,7 @@ class CurveView:
     """
 
     title = ""
-    unit = ""  # of the values, said at the axis
+    unit = ""  # behind the values at the axis
 
     def __init__(self, stage: Stage, name: str) -> None:
         self.stage, self.name = stage, name

@@ -43,7 +43,7 @@ class Errors(CurveView):
     def show_scene(self, scene: Scene) -> None:
         """Forget all curves; take the task."""
         self.is_regression = scene.task == "regression"
-        self.unit = "mean squared error" if self.is_regression else "%"
+        self.title, self.unit = ("Mean squared error", "") if self.is_regression else ("Error", "%")
         super().show_scene(scene)
         self.show_band(None)
 

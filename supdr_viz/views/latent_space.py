@@ -6,7 +6,7 @@ import numpy as np
 
 from supdr.quality.near import NO_ROW
 from supdr_viz.pictures.picture import Number
-from supdr_viz.pictures.types import Frame, MapQuality, Surface
+from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
 from supdr_viz.views.colours import MISPLACED
 from supdr_viz.views.plane import PlaneView
 from supdr_viz.views.points import Points
@@ -18,6 +18,10 @@ MEASURES = {
     "neighbourhood_overlap": ("kept", "share of the nearest that are the nearest here, too"),
     "knn_error": ("k-NN error", "of the vote of the nearest on the map"),
 }
+
+
+# Test rows from which on they say how well new rows are separated.
+FEWEST = 20
 
 
 class LatentSpace(PlaneView):
@@ -63,9 +67,14 @@ class LatentSpace(PlaneView):
 
     @property
     def verdict(self) -> str:
-        """How far the map can be trusted, in a sentence on the rows that were looked at; empty without such colours."""
-        if self.points.colour_by != "trust" or self.points.frame is None:
+        """How far the map can be trusted, by the rows that were looked at, where colours say so; else a warning.
+
+        Empty where the map looks no better separated than new rows find it.
+        """
+        if self.points.frame is None:
             return ""
+        if self.points.colour_by != "trust":
+            return _warning(self.points.frame, self.points.scene)
         quality = self.points.frame.truth
         return "Computing trust …" if quality is None else _verdict(quality)
 
@@ -83,6 +92,20 @@ class LatentSpace(PlaneView):
         return frame.latent_caption + (f" · {beyond:,} outside" if (beyond := _outside(frame)) else "")
 
 
+def _warning(frame: Frame, scene: Scene | None) -> str:
+    """Say that the training rows look separated and the test rows are not: they err half as often as guessing does."""
+    if scene is None or scene.task != "classification" or not {"train", "test"} <= set(frame.numbers):
+        return ""
+    codes = scene.target[scene.is_test & np.isfinite(scene.target)].astype(int)
+    if len(codes) < FEWEST:
+        return ""
+    train, test = frame.numbers["train"], frame.numbers["test"]
+    guessing = 100.0 * (1.0 - np.bincount(codes).max() / len(codes))
+    if train > 0.5 * test or test < 0.5 * guessing:
+        return ""
+    return f"Training rows look separated, new rows are not: {train:.0f}\u00a0% and {test:.0f}\u00a0% are wrong."
+
+
 def _outside(frame: Frame) -> int:
     """Count the rows that lie beyond the frame, which few far ones do not decide."""
     left, right, bottom, top = frame.latent_extent
@@ -93,10 +116,10 @@ def _outside(frame: Frame) -> int:
 def _verdict(quality: MapQuality) -> str:
     """Say in a sentence how far the map can be trusted, of the rows that were looked at."""
     seen = np.isfinite(quality.trust)
-    true = np.mean(quality.false[seen] == NO_ROW)
+    true, trust = np.mean(quality.false[seen] == NO_ROW), quality.trust[seen].mean()
     misplaced = int((quality.trust[seen] < MISPLACED).sum())
     rows = "1 row" if misplaced == 1 else f"{misplaced:,} rows"
-    return f"{100 * true:.0f} % of neighbours are true; {rows} misplaced."
+    return f"Mean trust {trust:.2f}: {100 * true:.0f} % of neighbours are true, {rows} misplaced."
 
 
 def _number(word: str, value: float, help: str, regression: bool) -> Number:

@@ -108,12 +108,11 @@ TARGETS = [
 ]
 COLUMNS = [
     (
-        "text in numbers",
+        "text in a target of numbers",
         "a.csv",
-        b"a,b,class\n1,2,x\n3,oops,y\n4,5,x\n",
-        "Column 'b' holds 'oops' in row 2, which is not a n",
+        b"a,y\n1,2.5\n3,oops\n4,5\n",
+        "Column 'y' holds 'oops' in row 2, which is not a n",
     ),
-    ("half of it text", "a.csv", b"a,b,class\n1,2,x\n3,oops,y\n", "Column 'b' holds 'oops' in row 2"),
     ("infinite", "a.csv", b"a,b,class\n1,2,x\n-inf,4,y\n", "Column 'a' holds '-inf' in row 2, which is not finite"),
     ("overflow", "a.csv", b"a,class\n1,x\n1e999,y\n", "Column 'a' holds .* in row 2, which is not finite"),
     (
@@ -294,7 +293,7 @@ LINES = [
         b"n" * 3_000 + b",class\nx1,x\nx2,y\nx3,y\n" + b"".join(b"t%d,y\n" % k for k in range(30)),
         "holds text with",
     ),
-    ("markup as column", "a.csv", b"<script>alert(1)</script>,class\n1,x\noops,y\n3,x\n", "Column '<script>"),
+    ("markup as column", "a.csv", b"<script>alert(1)</script>,class\n1,x\ninf,y\n3,x\n", "Column '<script>"),
     ("open quote at the end", "a.csv", b'a,class\n1,"x', "Line 2 has a misplaced or open quotation mark"),
     ("zero byte", "a.tsv", b"a\tclass\n1\tx\0\n2\ty\n", "contains zero bytes"),
     ("UTF-32", "a.csv", "a,class\n1,x\n2,y\n".encode("utf-32"), "zero bytes"),
@@ -342,6 +341,8 @@ LONG_NAMES = [
 BAD = EMPTY + TARGETS + COLUMNS + RECORDS + CONTAINERS + DISGUISED + ARROW + ARRAYS + LINES + ENORMOUS
 
 ODD = [
+    ("text in numbers", "a.csv", b"a,b,class\n1,2,x\n3,oops,y\n4,5,x\n", (3, 3)),
+    ("half of it text", "a.csv", b"a,b,class\n1,2,x\n3,oops,y\n", (2, 3)),
     ("repeated names", "a.csv", b"a,b,a,class\n1,2,3,x\n4,5,6,y\n", (2, 3)),
     ("names that differ by spaces", "a.csv", b"a, a,class\n1,2,x\n3,4,y\n", (2, 2)),
     ("repeated views", "a.csv", b"u:a,u:a,v:b,class\n1,2,3,x\n4,5,6,y\n", (2, 3)),

@@ -15,7 +15,7 @@ def test_a_cold_server_says_what_it_waits_for(tmp_path, chromium):
     try:
         app = App(context.new_page(), server.url)
         app.open(f"{server.url}/explorer")
-        app.until_seen("Compiling the numerical kernels")
+        app.until_seen("Compiling MAC, once per installation")
         assert app.chip == "waiting"
         assert app.button("Run").is_disabled()
         app.open_fold("Test rows, labels, seed")  # the page is alive meanwhile
@@ -23,6 +23,13 @@ def test_a_cold_server_says_what_it_waits_for(tmp_path, chromium):
         expect(app.chip_shown).to_have_text("ready", timeout=900_000)
         app.settle()
         assert app.iteration == 0
+        app.press("Step").settle()
+        assert app.iteration == 1
+        app.choose("Method", "SNF")  # the others are compiled meanwhile, this one next
+        app.until_seen("Compiling SNF, once per installation")
+        assert app.button("Run").is_disabled()
+        expect(app.chip_shown).to_have_text("ready", timeout=900_000)
+        app.settle()
         app.press("Step").settle()
         assert app.iteration == 1
         assert not app.problems

@@ -254,7 +254,7 @@ def test_a_lesson_from_disk(open_app, tmp_path):
 
 def test_a_class_follows_a_run(app):
     app.press("Share").press("Open a class link")
-    app.until_seen("Nobody is watching yet.")
+    app.until_seen("No one is watching yet.")
     link = app.page.get_by_label("Class link").input_value()
     app.close_dialog()
     problems = []

@@ -1,4 +1,4 @@
-"""The scikit-learn baselines: same answers as scikit-learn, same shell as the methods."""
+"""The scikit-learn baselines: same predictions as scikit-learn, same shell as the methods."""
 
 import threading
 

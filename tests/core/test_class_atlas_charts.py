@@ -47,7 +47,7 @@ def test_a_row_is_carried_by_others_of_its_class():
 
 
 def test_a_row_whose_neighbours_lie_apart_is_put_among_most_of_them():
-    """Four neighbours are in one part of a torn embedding, one is far away: nobody is in between."""
+    """Four neighbours are in one part of a torn embedding, one is far away: there is no row in between."""
     places = np.array([[0.0, 0.0], [0.1, 0.0], [0.0, 0.1], [0.1, 0.1], [3.0, 3.0]])
     squares, out = np.full((1, 5), 2.0), np.empty((1, 1, 2))
     _carry(squares, np.zeros(5, dtype=int), places, np.array([20.0]), -1, 5, out)

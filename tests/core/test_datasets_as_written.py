@@ -56,6 +56,19 @@ def parquet_of(**columns):
         ("5 kg", "5 lb"),
         ("$5", "5"),
         ("on", "on "),
+        ("５", "5"),
+        ("−5", "5"),
+        ("($5)", "-$5", "$5"),
+        ("1.50-", "1.50"),
+        ("1 000", "1000"),
+        ("1.000", "1000", "1,000"),
+        ("9am", "9pm", "9 am"),
+        ("5 CR", "5 DR"),
+        ("5*", "5**", "5"),
+        ("5±1", "5±2"),
+        ("5 µg", "5 μg", "5 mg"),
+        ("A+", "A-", "0-"),
+        ("TRUE", "true", "True"),
     ],
 )
 def test_different_texts_are_different_values(texts):
@@ -162,8 +175,8 @@ def test_a_decimal_comma_may_come_late():
 def test_a_text_may_come_late():
     rows = [f"{k},{'ab'[k % 2]}" for k in range(900)] + ["late,a"]
     cells, notes = column("\n".join(["x,kind", *rows]) + "\n", "x")
-    assert np.flatnonzero(cells.isna()).tolist() == [900]
-    assert "Read as missing, 1 cell: 'x' (late)." in notes
+    assert cells[900] == "late"
+    assert "Proposed, not done: read as missing, 1 cell: 'x' (late)." in notes
 
 
 def test_a_byte_that_is_not_utf_8_may_come_late():
@@ -222,6 +235,20 @@ def test_types_of_arrow():
         + [[1, nan, 3, 5], [2, nan, 4, 6], [1, 2, 3, 4]],
     )
     assert look.read(target="code").target_names == ("007", "07")
+
+
+def test_views_of_text_and_empty_texts_of_parquet():
+    data = parquet_of(
+        s=pa.array(["ä", "q", "", None]).cast(pa.string_view()),
+        b=pa.array([b"u", b"", b"v", None]).cast(pa.binary_view()),
+        kind=["a", "b", "a", "b"],
+    )
+    look = preview(data, "t.parquet")
+    assert look.table.frame["s"].tolist()[:2] == ["ä", "q"]
+    assert look.table.frame.isna().sum().tolist() == [2, 2, 0]
+    assert "Read as missing: '' (2 cells)." in look.notes
+    kept = preview(data, "t.parquet", missing=["?"])
+    assert kept.table.frame.isna().sum().tolist() == [1, 1, 0]
 
 
 def test_vectors_of_parquet_are_views():
@@ -361,9 +388,41 @@ def test_numbers_without_a_zero_and_limits_among_few_values():
 def test_one_odd_cell_is_no_reason_to_refuse_a_file(odd):
     cells = [str(k / 2) for k in range(ROWS)]
     cells[5] = odd
-    values, notes = column(table(x=cells), "x")
-    assert np.flatnonzero(np.isnan(values)).tolist() == [5]
-    assert f"Read as missing, 1 cell: 'x' ({odd})." in notes
+    look = look_at(table(x=cells))
+    assert look.table.frame["x"][5] == odd
+    assert (look.facts[0].kind, look.facts[0].distinct, look.facts[0].against) == ("number", ROWS, "")
+    assert f"Proposed, not done: read as missing, 1 cell: 'x' ({odd})." in look.notes
+    dataset = look.read()
+    assert dataset.feature_names == ("x", f"x={odd}")
+    assert np.flatnonzero(np.isnan(dataset.X[:, 0])).tolist() == np.flatnonzero(dataset.X[:, 1]).tolist() == [5]
+    assert "Texts among numbers have 0/1 columns of their own: x." in dataset.description
+    accepted = read_file(table(x=cells).encode(), name="t.csv", accept=["missing:x"])
+    assert accepted.feature_names == ("x",)
+    assert np.flatnonzero(np.isnan(accepted.X[:, 0])).tolist() == [5]
+
+
+def test_texts_among_numbers_with_a_unit_are_their_own_columns_and_missing_cells_stay_missing():
+    cells = [f"{k / 2} kg" for k in range(ROWS)]
+    cells[3], cells[5], cells[7] = "broken", "", "lost"
+    look = look_at(table(x=cells))
+    dataset = look.read()
+    assert dataset.feature_names == ("x", "x=broken", "x=lost")
+    values = np.arange(ROWS) / 2
+    values[[3, 5, 7]] = np.nan
+    np.testing.assert_array_equal(dataset.X[:, 0], values)
+    np.testing.assert_array_equal(dataset.X[[0, 3, 5, 7], 1:], [[0, 0], [1, 0], [np.nan, np.nan], [0, 1]])
+    classes = look.read(target="x", task="classification").target_names
+    assert set(classes) == set(cells) - {""}
+
+
+def test_numbers_with_too_many_texts_among_them_are_left_out_and_the_file_is_read():
+    cells = [f"see page {k}" if k % 4 == 0 else str(k / 2) for k in range(100)]
+    text = "x,z,kind\n" + "".join(f"{cell},{k % 7},{'ab'[k % 2]}\n" for k, cell in enumerate(cells))
+    look = look_at(text)
+    assert look.suggested("kind") == ("x",)
+    assert look.read().feature_names == ("z",)
+    assert "text of too many values: x." in look.read().description
+    assert read_file(text.encode(), name="t.csv", accept=["missing:x"]).feature_names == ("x", "z")
 
 
 def test_numbers_of_houses_are_text():
@@ -403,19 +462,29 @@ def test_a_table_without_a_header_keeps_its_first_row(first, rows):
 
 
 def test_years_and_wavelengths_name_columns():
-    for names in ("id,2020,2021,2022", "1100.5,1102.5,1104.5,species"):
-        rows = "".join(f"{k},{k / 2},{k / 4},{'ab'[k % 2]}\n" for k in range(ROWS))
+    for names, first in (("id,2020,2021,2022", ""), ("1100.5,1102.5,1104.5,species", ""), ("land,1990,2000,2010", "l")):
+        rows = "".join(f"{first}{k},{k / 2},{k / 4},{k if first else 'ab'[k % 2]}\n" for k in range(ROWS))
         assert look_at(f"{names}\n{rows}").columns == tuple(names.split(","))
 
 
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_first_row_of_words_with_spaces_around_them_is_a_row(quote):
+    rows = "".join(f"{20 + k}, {quote}Private{quote}, {quote}{('>50K', '<=50K')[k % 2]}{quote}\n" for k in range(ROWS))
+    look = look_at(rows, "adult.data")
+    assert look.n_rows == ROWS
+    assert look.table.frame["x2"].nunique() == 1
+    assert look.read().target_names == ("<=50K", ">50K")
+
+
 def test_a_row_without_target_and_value_is_left_out_and_counted():
-    rows = "".join(f"{i / 10},{1.5 * i},{'yes' if i % 2 else 'no'}\n" for i in range(40))
-    data = read_file(f"wind,warmth,storm\nm/s,C,\n{rows}".encode(), name="station.csv")
+    head = "day,wind,warmth,storm\n"
+    rows = "".join(f"no. {i},{i / 10},{1.5 * i},{'yes' if i % 2 else 'no'}\n" for i in range(40))
+    data = read_file(f"{head}a holiday,,,\n{rows}".encode(), name="station.csv")
     assert data.n_samples == 40
     assert not np.isnan(data.X).any()
     assert "Rows left out that have neither a target nor a value: 1." in data.description
-    kept = read_file(f"wind,warmth,storm\n,,yes\n{rows}".encode(), name="station.csv")  # it has a class
-    assert kept.n_samples == 41
+    for first in ("a holiday,,,yes", "a holiday,m/s,C,"):  # it has a class; it has texts
+        assert read_file(f"{head}{first}\n{rows}".encode(), name="station.csv").n_samples == 41
 
 
 def test_a_target_that_is_text_names_the_proposal_that_makes_it_numbers():
@@ -426,6 +495,15 @@ def test_a_target_that_is_text_names_the_proposal_that_makes_it_numbers():
             read_file(text.encode(), name="flats.csv", target="price", task=task)
     data = read_file(text.encode(), name="flats.csv", target="price", accept=["missing:price"])
     assert (data.task, data.labelled.sum()) == ("regression", 180)
+
+
+def test_where_no_feature_is_left_the_proposal_that_brings_one_back_is_named():
+    cells = [f"e{k}" if k % 3 == 0 else str(k) for k in range(120)]
+    text = "x,kind\n" + "".join(f"{cell},{'ab'[k % 2]}\n" for k, cell in enumerate(cells))
+    with pytest.raises(
+        FileProblem, match=r"used as a feature: x\..* To accept 'missing:x' \(read as missing, 40 cells\)"
+    ):
+        read_file(text.encode(), name="t.csv")
 
 
 def test_a_first_row_of_one_number_is_no_title():

@@ -20,7 +20,7 @@ EXPECTED = {
     "three-lines.tsv": (ROWS, None, 2),
     "joined.csv": (2 * ROWS, None, 2),
     "labels.npz": (ROWS, None, 2),
-    "double-sign.csv": (ROWS, 1, 2),
+    "double-sign.csv": (ROWS, 2, 2),  # the odd cell has a column of its own
     "censored-first.csv": (ROWS, None, 2),
     "letters.csv": (ROWS, None, ("AA", "Aa", "aa")),
     "one-missing.csv": (None, None, 2),
@@ -53,7 +53,10 @@ def test_numbers_keep_their_sign_and_size(cases):
     assert read_file(cases / "late-comma.csv").X[230, 0] == 0.125
     days = read_file(cases / "old-dates.csv").X[:4, 0]
     assert days.min() < 0 < 100_000 < days.max()
-    assert np.isnan(read_file(cases / "double-sign.csv").X).sum() == 1
+    for accept, names in ([], ("x", "x=--0.5")), (["missing:x"], ("x",)):
+        odd = read_file(cases / "double-sign.csv", accept=accept)
+        assert odd.feature_names == names
+        assert np.isnan(odd.X).sum() == 1
     assert preview(cases / "auto.data").n_rows == ROWS
     assert [each.kind for each in preview(cases / "auto.data").facts].count("number") == 8
     places = read_file(cases / "offset-columns.csv").X

@@ -29,11 +29,11 @@ def test_any_value_of_a_parameter(name, parameter, capsys):
             warnings.simplefilter("ignore")
             try:
                 fitted = supdr.METHODS[name](**{"max_iter": 2, "random_state": 0, parameter: value}).fit(X, y)
-                answers = fitted.transform(X), np.asarray(fitted.predict(X), dtype=float), fitted.embedding_
+                results = fitted.transform(X), np.asarray(fitted.predict(X), dtype=float), fitted.embedding_
             except (ValueError, TypeError) as error:
                 message = str(error)
             else:
-                message = parameter if all(np.isfinite(each).all() for each in answers) else "not finite"
+                message = parameter if all(np.isfinite(each).all() for each in results) else "not finite"
         assert parameter in message, f"{parameter}={value!r}: {message}"
 
 

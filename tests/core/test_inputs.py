@@ -87,7 +87,7 @@ LABELS = {
 }
 
 
-def answers(name, X, y):
+def predictions(name, X, y):
     """What an estimator says of the rows that it was fitted to."""
     model = ESTIMATORS[name](random_state=0)
     if "max_iter" in model.get_params():
@@ -100,11 +100,11 @@ def answers(name, X, y):
 
 def check_alike(name, X, y, tables, labels):
     """Every table says what the array X says, and all labels say what y says."""
-    expected = answers(name, X, y)
+    expected = predictions(name, X, y)
     pairs = {kind: (table(X), y) for kind, table in tables.items()}
     pairs |= {f"y: {kind}": (X, table(y)) for kind, table in labels.items()}
     for kind, (table, labels) in pairs.items():
-        predicted, places = answers(name, table, labels)
+        predicted, places = predictions(name, table, labels)
         np.testing.assert_allclose(predicted.astype(float), expected[0], rtol=1e-9, atol=1e-12, err_msg=kind)
         np.testing.assert_allclose(places, expected[1], rtol=1e-9, atol=1e-12, err_msg=kind)
 

@@ -203,7 +203,7 @@ def test_of_long_calls_that_are_left_only_a_few_are_at_work():
         begun.append(threading.current_thread())
         release.wait()
 
-    for _ in range(MAX_ABANDONED + 3):  # somebody who changes his mind again and again
+    for _ in range(MAX_ABANDONED + 3):  # a setting that changes again and again
         with run_context(stop_requested=lambda: True), pytest.raises(Interrupted):
             abandonable(call)
     release.set()

@@ -223,7 +223,7 @@ def test_labels_change_within_a_run():
     assert model.at(rest[-1]).transduction_.shape == y.shape
 
 
-# --- what a fitted model answers --------------------------------------------------------------------------------------
+# --- a fitted model ------------------------------------------------------------------------------------------------
 
 
 @every_regressor

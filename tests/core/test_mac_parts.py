@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 from supdr.methods.mac.bounds import Bounded
-from supdr.methods.mac.certificate import balanced, certify
+from supdr.methods.mac.certificate import balance_factors, certify, signed_multipliers, signed_sums
 from supdr.methods.mac.classes import (
     class_codes,
     class_scores,
@@ -16,7 +16,7 @@ from supdr.methods.mac.classes import (
     simplex_codes,
     simplex_numbers,
 )
-from supdr.methods.mac.mapping import Features, choose_centers
+from supdr.methods.mac.mapping import InMemoryFeatures, choose_centers
 from supdr.methods.mac.target_step import cases, move_points
 from supdr.solvers.gaussians import Mapping
 from tests.core.inside import problem_of
@@ -130,7 +130,7 @@ def test_ridge_regression_solves_its_normal_equations(n_centers):
     rng = np.random.default_rng(0)
     X, values = rng.standard_normal((80, 2)), rng.standard_normal((80, 3))
     mapping = Mapping("rbf", choose_centers(X, n_centers, "random", rng), 0.5)
-    features = Features(X, mapping)
+    features = InMemoryFeatures(X, mapping)
     assert features.symmetric == (n_centers == 80)
     Phi = np.exp(-0.5 * ((X[:, None] - mapping.centers) ** 2).sum(axis=2))
     np.testing.assert_allclose(features.matrix, Phi, atol=1e-12)
@@ -143,7 +143,7 @@ def test_ridge_regression_solves_its_normal_equations(n_centers):
 def test_cholesky_and_eigenvectors_agree(monkeypatch):
     rng = np.random.default_rng(0)
     X, values = rng.standard_normal((90, 3)), rng.standard_normal((90, 2))
-    features = Features(X, Mapping("rbf", X[:40], 0.5))
+    features = InMemoryFeatures(X, Mapping("rbf", X[:40], 0.5))
     pulled = features.pull_back(values)
     by_eigenvectors = features.solve(values, pulled, 0.1)
     monkeypatch.setattr("supdr.methods.mac.mapping.EIGEN_SIZE", 10)
@@ -173,9 +173,12 @@ def test_certificate_is_below_every_point(n_classes):
     features = problem.features(state.mapping)
     certificate = None
     for _ in range(30):
-        alpha = balanced(rng.uniform(0, 1, problem.signs.shape) ** 2, problem.signs)
-        np.testing.assert_allclose((alpha * problem.signs).sum(axis=0), 0.0, atol=1e-10)
-        certificate = certify(alpha, features.pull_back(alpha * problem.signs), 0.1, certificate)
+        alpha = rng.uniform(0, 1, problem.signs.shape) ** 2
+        sums = signed_sums(problem.signs, alpha)
+        balanced = signed_multipliers(problem.signs, alpha, balance_factors(sums))
+        np.testing.assert_allclose(balanced.sum(axis=0), 0.0, atol=1e-10)
+        np.testing.assert_allclose(np.abs(balanced).sum(axis=0), 2.0 * sums.min(axis=0))
+        certificate = certify(np.abs(balanced).sum(), features.pull_back(balanced), 0.1, certificate)
         for scale in (0.01, 0.3, 3.0):
             coef = scale * rng.standard_normal(state.heads.coef.shape)
             weights = scale * rng.standard_normal(state.weights.shape)

@@ -8,7 +8,7 @@ import pytest
 from supdr import MAC
 from supdr.methods.mac import two_layer
 from supdr.methods.mac.classes import simplex_numbers
-from supdr.rows.partitions import gathered
+from supdr.rows.partitions import gather
 
 
 @pytest.fixture(autouse=True)
@@ -69,8 +69,8 @@ def test_beyond_the_sample_all_rows_are_looked_at(rows, monkeypatch):
     model_ = model(n_centers=40)
     last = list(model_.iterate(partitioned(X, 3), partitioned(y, 3)))[-1]
     state = last.state
-    left_out = np.concatenate(gathered(np.asarray, state.second.left_out))
-    hidden = np.concatenate(gathered(np.asarray, state.first.hidden))
+    left_out = np.concatenate(gather(np.asarray, state.second.left_out))
+    hidden = np.concatenate(gather(np.asarray, state.first.hidden))
     labelled = ~np.isnan(y)
     assert len(model_.hidden_) < len(hidden) == labelled.sum()
     prepared = model_._preprocessing.transform(X[labelled])

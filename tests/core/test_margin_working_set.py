@@ -4,7 +4,7 @@ import dask
 import numpy as np
 import pytest
 
-from supdr.rows.partitions import gathered, listed
+from supdr.rows.partitions import from_list, gather
 from supdr.solvers import margin_visits, margin_working_set
 from supdr.solvers._margin_kernels import cells, grouped, margins
 from supdr.solvers.linear_svm import Heads, solve_heads
@@ -31,7 +31,7 @@ def rows():
 
 
 def in_partitions(values, count=5):
-    return listed(np.array_split(values, count))
+    return from_list(np.array_split(values, count))
 
 
 def value(rows, coef, intercept):
@@ -47,7 +47,7 @@ def dual(rows, alpha):
 
 def solved(rows, start=None, **settings):
     found = solve_distributed_svms(*map(in_partitions, rows), 3, start, **settings)
-    return found, np.concatenate(gathered(np.asarray, found.alpha)).astype(float)
+    return found, np.concatenate(gather(np.asarray, found.alpha)).astype(float)
 
 
 @pytest.mark.parametrize("visits", [16, 1])
@@ -111,7 +111,7 @@ def test_where_more_rows_lie_on_a_margin_than_come_they_are_gathered(rows_on_the
     monkeypatch.setattr(margin_working_set, "GATHERING_VISITS", gathering)
     rows, start = rows_on_their_margins
     found = solve_distributed_svms(*map(in_partitions, rows), 1, start, tol=1e-9)
-    alpha = np.concatenate(gathered(np.asarray, found.alpha)).astype(float)
+    alpha = np.concatenate(gather(np.asarray, found.alpha)).astype(float)
     reached = value(rows, found.coef, found.intercept)
     np.testing.assert_allclose(dual(rows, alpha), reached, rtol=1e-5)
     assert (alpha >= 0.0).all()

@@ -8,7 +8,7 @@ import pytest
 from supdr import LSDR, SDRGLM
 from supdr.engine.preprocessing import fit_preprocessing
 from supdr.rows import partitioned, running
-from supdr.rows.partitions import listed
+from supdr.rows.partitions import from_list
 from supdr.rows.summed_columns import SummedColumns
 
 ROWS = 240
@@ -112,7 +112,7 @@ def test_families_are_told_from_all_rows(monkeypatch):
 @pytest.mark.parametrize("kind", ["none", "zscore", "minmax", "whiten"])
 @pytest.mark.parametrize("rows", [X * 1e4 + 7.0, HOLES, np.column_stack([X, X[:, :1] * 2.0, np.ones(ROWS)]), X[:5]])
 def test_preprocessing_is_exact(kind, rows):
-    parts = listed(np.array_split(rows, [1, len(rows) // 2]))
+    parts = from_list(np.array_split(rows, [1, len(rows) // 2]))
     expected, found = fit_preprocessing(rows, kind), fit_preprocessing(SummedColumns(parts, rows.shape), kind)
     assert found.kind == expected.kind
     np.testing.assert_allclose(found.transform(rows), expected.transform(rows), atol=1e-9)
@@ -229,7 +229,7 @@ def travelled(monkeypatch):
 
         return call
 
-    for name, sends in {"total": lambda r: r, "spread_and_total": lambda r: r[1], "spread": lambda r: ()}.items():
+    for name, sends in {"total": lambda r: r, "persist_and_total": lambda r: r[1], "persist": lambda r: ()}.items():
         monkeypatch.setattr(partitioned, name, metered(getattr(partitioned, name), sends))
     return counts
 
@@ -283,14 +283,14 @@ def test_what_travels_is_what_the_cost_model_says(kind, settings, rows, labels, 
 def test_a_pass_of_sdr_glm_waits_for_the_partitions_a_few_times(rows, rounds, monkeypatch):
     """Three alternations of U and W, or one; then the gauge, whose visit brings what the objective is made of."""
     waits = []
-    for name in ("total", "spread_and_total", "spread"):
+    for name in ("total", "persist_and_total", "persist"):
         original = getattr(partitioned, name)
         monkeypatch.setattr(partitioned, name, lambda *a, by=original, **k: waits.append(by.__name__) or by(*a, **k))
     stream = model().iterate(spread(rows, 4), spread(Y, 4))
     next(stream)
     waits.clear()
     next(stream)
-    assert waits == ["spread_and_total"] * rounds
+    assert waits == ["persist_and_total"] * rounds
 
 
 @pytest.mark.slow

@@ -94,7 +94,7 @@ CELLS = [cell(*each, labels) for each in matrix() for labels in ("all", "some")]
 
 
 def few_rows(n_classes, labels):
-    """Thirty rows, of two or three overlapping classes or with a linear target; arrays that nobody may write to."""
+    """Thirty rows, of two or three overlapping classes or with a linear target; read-only arrays."""
     rng = np.random.default_rng(1)
     codes = np.arange(30) % (n_classes or 2)
     X = rng.standard_normal((30, 5)) + np.eye(5)[codes]

@@ -24,10 +24,10 @@ OTHER_VALUES = {
     **{"gaussian_c": 0.1, "recon_weight": 3.0, "reg_scaling": "none", "bound": "bohning", "n_models": 2, "n_gating": 1},
     **{"target_weight": 9.0, "early_stopping": True, "n_init": 1, "class_weight": "balanced", "random_state": 7},
 }
-"""Values of hyper-parameters that are nobody's default; what a method makes of them does not matter here."""
+"""Values of hyper-parameters that are no default; what a method makes of them does not matter here."""
 
 
-def answers(model, X):
+def predictions(model, X):
     """All that a classifier says of rows, new and old."""
     asked = ["transform", "predict", "decision_function", "predict_proba"]
     found = {name: getattr(model, name)(X) for name in asked}
@@ -173,14 +173,14 @@ def test_a_column_that_holds_no_numbers_is_named(name, column, value):
 
 @every_method
 def test_what_is_set_after_a_fit_waits_for_the_next_one(name):
-    """All answers stay those of the fit, whichever hyper-parameter changes; calibrate alone chooses between them."""
+    """All predictions stay those of the fit, whichever hyper-parameter changes; calibrate chooses between them."""
     X, y = data()
     model = make(name, max_iter=2).fit(X, y)
-    before, given = answers(model, X), model.get_params()
+    before, given = predictions(model, X), model.get_params()
     for parameter, value in OTHER_VALUES.items():
         if parameter in given:
             model.set_params(**{parameter: value})
-            after = answers(model, X)
+            after = predictions(model, X)
             for what, expected in before.items():
                 np.testing.assert_array_equal(after[what], expected, err_msg=f"{what} after {parameter}")
             model.set_params(**{parameter: given[parameter]})

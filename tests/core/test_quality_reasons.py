@@ -99,9 +99,8 @@ def test_the_derivative_of_snf_is_that_of_its_minimum(name, new_rows):
 def test_derivatives_by_bits_and_counts_solve_the_condition_of_the_maximum(family):
     """Cells are whole numbers, latent rows are defined between them: the condition is that the gradient stays 0."""
     from supdr.functions.families import FAMILIES
-    from supdr.methods.sdr_glm.derivative import embed_derivative
     from supdr.methods.sdr_glm.features import WeightedFeatures
-    from supdr.methods.sdr_glm.prediction import embed
+    from supdr.methods.sdr_glm.prediction import embed, embed_derivative
 
     rng = np.random.default_rng(0)
     codes, loadings = np.full(6, FAMILIES.index(family)), 0.5 * rng.standard_normal((3, 6))

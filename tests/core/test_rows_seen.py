@@ -9,7 +9,7 @@ import pytest
 import supdr
 from supdr.engine.context import run_context
 from supdr.engine.interruption import Interrupted
-from supdr.rows.partitions import listed, total
+from supdr.rows.partitions import from_list, total
 
 SETTINGS = {"MAC": {"n_centers": 15}, "LSDR": {"n_components": 2}, "SDRGLM": {"n_components": 2}}
 METHODS = [name for name, each in supdr.METHODS.items() if each.takes_partitions and each.partition_support.any_rows]
@@ -72,10 +72,10 @@ def test_a_run_goes_on_under_other_parameters_as_in_memory_and_reads_nothing_ane
 def test_a_round_tells_how_far_it_is_and_can_be_given_up():
     said = []
     with run_context(report_progress=lambda done, count: said.append((done, count))):
-        assert total(_squared, listed(range(5))) == 30
+        assert total(_squared, from_list(range(5))) == 30
         assert said == [(done, 5) for done in range(1, 6)]
         with run_context(stop_requested=lambda: len(said) > 6), pytest.raises(Interrupted):
-            total(_squared, listed(range(5)))
+            total(_squared, from_list(range(5)))
     assert said[-1] == (2, 5)
 
 

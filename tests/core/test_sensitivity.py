@@ -21,7 +21,8 @@ from threadpoolctl import threadpool_limits
 from supdr import LSDR, MAC, NSDR, SDRGLM, SNF
 from supdr.datasets import make_curved_sheet, make_wide_factors
 from supdr.engine import processes
-from supdr.quality import model_quality
+from supdr.quality import cluster_reliability, label_permutation, model_quality, stability
+from supdr.quality.summary import comparable_rows
 from supdr.sensitivity import Sweep, SweepError, crew_of, linear, logarithmic
 from supdr.sensitivity.axes import chosen_cells, visiting_order
 from supdr.sensitivity.executors import InProcess
@@ -372,6 +373,29 @@ def test_cells_are_judged_by_how_true_their_map_is():
     assert sweep.result(cells).best("trustworthiness").mean("trustworthiness") == max(
         cell.mean("trustworthiness") for cell in cells
     )
+
+
+@pytest.mark.parametrize("transductive", [False, True])
+def test_metrics_of_belief_are_those_of_the_library(transductive):
+    names = ["steadiness", "cohesiveness", "stability", "pvalue"]
+    sweep = Sweep(LSDR(max_iter=3), {"beta": [0.1, 0.5]}, cv=0.3, scoring=names, transductive=transductive)
+    [(train, test)] = splits_of(0.3, X, Y, 0, classification=True)
+    rows, labels = (X, hide_labels(Y, test)) if transductive else (X[train], Y[train])
+    cells = list(sweep.run(X, Y, "in-process"))
+    for cell in cells:
+        unfitted = LSDR(max_iter=3, random_state=0, **cell.params)
+        fitted = clone(unfitted).fit(rows, labels)
+        clusters = cluster_reliability(comparable_rows(X[test]), fitted.transform(X[test]))
+        expected = {
+            "steadiness": clusters.steadiness,
+            "cohesiveness": clusters.cohesiveness,
+            "stability": stability(unfitted, rows, labels, resample="bootstrap", n=10).kept.mean(),
+            "pvalue": label_permutation(unfitted, rows, labels, n_permutations=19).pvalue,
+        }
+        assert {name: cell.mean(name) for name in names} == pytest.approx(expected)
+    result = sweep.result(cells)
+    assert result.best("stability").mean("stability") == result.means("stability").max()
+    assert result.best("pvalue").mean("pvalue") == result.means("pvalue").min()
 
 
 def test_a_measure_that_two_classes_do_not_have_is_said_to_have_no_value():

@@ -59,7 +59,7 @@ except StoreError as error:
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed by signals")
 @pytest.mark.parametrize("executor", ["in-process", pytest.param("loky", marks=pytest.mark.slow)])
 def test_kill_in_mid_sweep_and_resume(tmp_path, executor):
-    """Nothing is lost, nothing is computed twice, and the result is that of a run that nobody killed."""
+    """Nothing is lost, nothing is computed twice, and the result is that of an undisturbed run."""
     script = tmp_path / "program.py"
     script.write_text(PROGRAM)
     store = tmp_path / "killed.sqlite"

@@ -8,7 +8,7 @@ from supdr import MAC
 from supdr.methods.mac import distributed
 from supdr.rows import partitions
 from supdr.rows.partitioned import PartitionedRows
-from supdr.rows.partitions import PIECES, at_home, gathered, listed, spread, spread_meanwhile
+from supdr.rows.partitions import PIECES, at_home, from_list, gather, persist, persist_in_background
 from supdr.solvers.gaussians import Mapping
 from tests.core.simulated_cluster import SimulatedCluster, numbers_in
 
@@ -57,14 +57,14 @@ def shifted(rows, shift):
 def test_what_is_done_between_rounds_comes_in_pieces_after_all_else_and_is_the_same(monkeypatch):
     cluster = SimulatedCluster(2).install(monkeypatch)
     blocks = [np.arange(2.0 * size).reshape(size, 2) for size in (100, 37, 5)]  # the last has fewer rows than pieces
-    rows = spread(np.asarray, listed(blocks))
+    rows = persist(np.asarray, from_list(blocks))
     monkeypatch.setattr(partitions, "LEAST_ROWS", 1)
     SIZES.clear()
     cluster.forget()
-    found = spread_meanwhile(shifted, rows, 0.5, n_rows=142)
+    found = persist_in_background(shifted, rows, 0.5, n_rows=142)
     assert set(cluster.priorities) == {-1}
     assert cluster.rounds["shifted"] == 1  # the dashboard names them after what they do
-    for values, block in zip(gathered(np.asarray, found), blocks, strict=True):
+    for values, block in zip(gather(np.asarray, found), blocks, strict=True):
         np.testing.assert_array_equal(values, block + 0.5)
     assert len(SIZES) == PIECES // 3 * 3
     assert max(SIZES) == -(-100 // (PIECES // 3))
@@ -82,11 +82,11 @@ def test_where_features_do_not_fit_in_memory_a_worker_is_sent_the_centres_once_a
         Mapping("rbf", rng.normal(size=(50, 6)), 0.1),
     )
     blocks = at_home(list(da.from_array(X, (200, 6)).to_delayed().ravel()))
-    rows = PartitionedRows(spread(np.asarray, blocks), (200, 200), np.arange(0), ())
+    rows = PartitionedRows(persist(np.asarray, blocks), (200, 200), np.arange(0), ())
     labelled = distributed.LabelledRows(
         **vars(rows), codes=None, judged=None, judged_X=X[:5], all_sizes=(), places=None
     )
     features = distributed.DistributedFeatures(labelled, mapping)
     images = features.image(weights)
     assert max(cluster.received.values()) <= 1.01 * numbers_in((mapping, weights))
-    np.testing.assert_allclose(np.concatenate(gathered(np.asarray, images)), mapping.apply(X, weights))
+    np.testing.assert_allclose(np.concatenate(gather(np.asarray, images)), mapping.apply(X, weights))

@@ -44,7 +44,7 @@ A, B = rows(3, 5, 0), rows(2, 4, 1)
 
 @every_method
 def test_a_snapshot_knows_its_run(name):
-    """An estimator that has been elsewhere since answers as one that has not."""
+    """An estimator that was applied to other snapshots since predicts as one that was not."""
     model, other = make(name), make(name)
     of_a, expected = list(model.iterate(*A)), other.fit(*A)
     of_b = list(model.iterate(*B))

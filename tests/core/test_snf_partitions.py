@@ -11,7 +11,7 @@ from supdr import SNF
 from supdr.baselines import LLR
 from supdr.methods.snf.distributed import Payload
 from supdr.rows.partitioned import PartitionedRows
-from supdr.rows.partitions import gathered, listed
+from supdr.rows.partitions import from_list, gather
 from supdr.solvers.distributed_lbfgs import SummedSearch, summed_start, summed_step
 from supdr.solvers.distributed_ridge import joined, moments, pull
 from supdr.solvers.kernel_ridge import Primal
@@ -175,11 +175,11 @@ def test_steps_on_partitions_are_those_of_lbfgs(memory):
         return float(rosen(point)), rosen_der(point), None
 
     def summed(point):
-        value, gradient, payload = evaluate(np.concatenate(gathered(np.copy, point)))
+        value, gradient, payload = evaluate(np.concatenate(gather(np.copy, point)))
         return value, rows_.split(gradient), payload
 
     start, sizes = np.linspace(-1.0, 1.5, 6), (1, 3, 2)
-    rows_ = PartitionedRows(listed([]), sizes, np.arange(6), ())
+    rows_ = PartitionedRows(from_list([]), sizes, np.arange(6), ())
     one, other = lbfgs_start(start, evaluate), summed_start(rows_, rows_.split(start), summed)
     for _ in range(12):
         one = lbfgs_step(one, evaluate, memory=memory)

@@ -10,8 +10,8 @@ from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from supdr.rows import waiting
-from supdr.rows.partitions import Partitions, at_home, gathered, listed, planned, spread_and_total, total
-from supdr.rows.waiting import Given
+from supdr.rows.partitions import Partitions, at_home, delay, from_list, gather, persist_and_total, total
+from supdr.rows.waiting import LocalValue
 
 VALUES = np.random.default_rng(0).standard_normal(20)
 
@@ -51,7 +51,7 @@ def client(monkeypatch):
 
 def at(homes, values=VALUES):
     """Return values in partitions at some homes."""
-    return Partitions(map(Given, values), homes)
+    return Partitions(map(LocalValue, values), homes)
 
 
 def _itself(value):
@@ -63,7 +63,7 @@ def _both(value):
 
 
 def test_a_round_over_few_partitions_is_their_work_and_one_task_a_worker(client):
-    kept, summed = spread_and_total(_both, at("aabb", VALUES[:4]))
+    kept, summed = persist_and_total(_both, at("aabb", VALUES[:4]))
     assert summed == sum(VALUES[:4])
     homes = {name: each["workers"][0] for name, each in client.rounds.pop().items() if each["allow_other_workers"]}
     assert sorted(home for name, home in homes.items() if name.startswith("both")) == list("aabb")
@@ -75,15 +75,15 @@ def test_a_round_over_few_partitions_is_their_work_and_one_task_a_worker(client)
 @pytest.mark.parametrize("homes", [[""] * 20, list("aaaaaaaaaabbbbbbbbbb"), list("aaaabbbbccccddddeeee")])
 def test_the_order_of_addition_does_not_depend_on_where_partitions_are(client, homes):
     expected = sum([sum(VALUES[:8]), sum(VALUES[8:16]), sum(VALUES[16:])])
-    assert spread_and_total(_both, at(homes))[1] == expected
+    assert persist_and_total(_both, at(homes))[1] == expected
     assert total(_itself, at(homes)) == expected
 
 
 def test_what_is_kept_is_the_same_by_threads_and_on_a_cluster(client, monkeypatch):
-    on_cluster = gathered(_itself, spread_and_total(_both, at("a" * 20))[0])
+    on_cluster = gather(_itself, persist_and_total(_both, at("a" * 20))[0])
     monkeypatch.setattr(waiting, "_client", lambda: None)
     with dask.config.set(scheduler="synchronous"):
-        assert gathered(_itself, spread_and_total(_both, listed(VALUES))[0]) == on_cluster == list(-VALUES)
+        assert gather(_itself, persist_and_total(_both, from_list(VALUES))[0]) == on_cluster == list(-VALUES)
 
 
 def test_a_partition_brings_the_tasks_that_it_needs_and_no_others(monkeypatch):
@@ -94,7 +94,7 @@ def test_a_partition_brings_the_tasks_that_it_needs_and_no_others(monkeypatch):
         assert len(parts.parts[0].dask) <= 3
         assert set(parts.homes) == {"here"}
         # Where all workers were lost, any begins again: reading has no home, what is made of it has.
-        layers = planned(_itself, parts).parts[0].dask.layers.values()
+        layers = delay(_itself, parts).parts[0].dask.layers.values()
         assert sorted(str(layer.annotations) for layer in layers) == [
             "None",
             "{'workers': ['here'], 'allow_other_workers': True}",

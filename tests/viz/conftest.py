@@ -42,7 +42,7 @@ def offer_rows(monkeypatch):
 @pytest.fixture
 def kernels(monkeypatch):
     """Let all kernels seem to be compiled, or none: ``kernels(compiled)``."""
-    return lambda compiled: monkeypatch.setattr(warm, "is_warm", lambda: compiled)
+    return lambda compiled: monkeypatch.setattr(warm, "is_warm", lambda *_methods: compiled)
 
 
 @pytest.fixture

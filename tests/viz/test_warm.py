@@ -36,9 +36,12 @@ def compiled(tmp_path_factory):
 def test_every_variant_is_reported(compiled):
     _, said = compiled
     lines = said.splitlines()
-    variants = list(warm._variants())
-    assert len(lines) == len(variants) + 1
-    for line, (name, _, settings) in zip(lines, variants, strict=False):
+    methods = warm._methods_with_kernels()
+    variants = [(name, settings) for name in methods for settings in methods[name]._warm_up_settings()]
+    assert [line for line in lines if line.endswith("is compiled.")] == [f"{name} is compiled." for name in methods]
+    reported = [line for line in lines if line.startswith("[")]
+    assert len(lines) == len(reported) + len(methods) + 1
+    for line, (name, settings) in zip(reported, variants, strict=True):
         assert f"] {name} " in line
         for value in (value for key, value in settings.items() if key != "max_iter"):
             assert str(value) in line
@@ -136,7 +139,7 @@ def test_lost_compiled_files_are_noticed(compiled):
 
 def wait_for(warming):
     ended = threading.Event()
-    warming.when_finished(lambda _: ended.set())
+    warming.when_compiled([], lambda _: ended.set())
     assert ended.wait(60), warming.lines
 
 
@@ -158,16 +161,34 @@ def test_background_compiling_runs_once_and_tells_everybody(cold, tmp_path, monk
     first = warm.start_in_background()
     assert warm.start_in_background() is first
     for _ in range(2):
-        first.when_finished(told.append)
+        first.when_compiled([], told.append)
     assert not first.finished
     assert not told
     gate.touch()
     wait_for(first)  # called back in their order: the two before it have been told
-    first.when_finished(told.append)
+    first.when_compiled([], told.append)
     assert first.error is None
     assert first.lines == ["first line", "last line"]
     assert first.progress == "last line"
     assert told == [first] * 3
+
+
+@pytest.mark.slow
+def test_a_method_is_compiled_first_when_a_page_waits_for_it(tmp_path):
+    """In a compiler of its own: the method named on its input comes next, and its callback before the end."""
+    code = (
+        "import threading\nfrom supdr import warm\n"
+        "ready = threading.Event()\nwarming = warm.start_in_background()\n"
+        "warming.when_compiled(['TwoStep'], lambda _: warming.when_compiled(['LLR'], lambda _: ready.set()))\n"
+        "assert ready.wait(500), warming.lines\n"
+        "assert warm.is_warm('LLR') and warm.is_warm('PCASVM', 'LLR') and not warm.is_warm(), warming.lines\n"
+        "assert not warming.finished\n"
+        "print(*warming.lines, sep='\\n')"
+    )
+    lines = run_python("-c", code, NUMBA_CACHE_DIR=str(tmp_path)).splitlines()
+    names = [line.split(" ")[0] for line in lines if line.endswith("is compiled.")]
+    assert names.index("TwoStep") <= 1  # behind the one at most that was being compiled when the name came
+    assert names.index("LLR") <= names.index("TwoStep") + 2
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Tags
 
 from supdr.baselines.one_shot import Fitted, OneShot
 from supdr.engine.fitted import winning_codes
@@ -40,6 +39,7 @@ class DirectMethod(OneShot):
 
     prepared_attributes = (*OneShot.prepared_attributes, "_mean")
     embedding_note: ClassVar[str] = "predicted values"
+    takes_several_targets: ClassVar[bool] = True
 
     _: KW_ONLY
     task: str = "regression"
@@ -72,11 +72,6 @@ class DirectMethod(OneShot):
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         return latent
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = self.task == "regression"
-        return tags
 
 
 def check_neighbours(n_neighbors: int, least: int, dimension: int, X: NDArray) -> None:

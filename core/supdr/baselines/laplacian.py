@@ -95,8 +95,8 @@ class LapRLS(DirectMethod):
     """
 
     parameters = (
-        scale("reg_ambient", "Ridge", 1e-6, 1e2, "Ridge penalty on the kernel expansion.", symbol="λA", main=True),
-        scale("reg_intrinsic", "Smoothness", 1e-6, 1e3, "Weight of a smooth prediction.", symbol="λI", main=True),
+        scale("reg_ambient", "Ridge", 1e-6, 1e2, "Ridge penalty on the kernel expansion.", symbol="λ_A", main=True),
+        scale("reg_intrinsic", "Smoothness", 1e-6, 1e3, "Weight of a smooth prediction.", symbol="λ_I", main=True),
         GRAPH,
         replace(SCALED_GAMMA, main=False),
         *DIRECT,

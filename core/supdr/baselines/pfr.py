@@ -54,7 +54,7 @@ class PFR(DirectMethod):
             1e-6,
             1e3,
             "Weight that ties the gradient to the vector field.",
-            symbol="λ1",
+            symbol="λ_1",
             main=True,
         ),
         scale(
@@ -63,7 +63,7 @@ class PFR(DirectMethod):
             1e-6,
             1e3,
             "Weight that keeps the vector field parallel.",
-            symbol="λ2",
+            symbol="λ_2",
             main=True,
         ),
         replace(GRAPH, low=3),

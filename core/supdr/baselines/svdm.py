@@ -22,7 +22,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from supdr.baselines._parameters import SEEDED
-from supdr.engine.checks import check_cells
+from supdr.engine.checks import check_cells, check_shapes
 from supdr.engine.common_parameters import CALIBRATE, COMPONENTS, LIMITS, PREPROCESSING
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem, generator
@@ -105,10 +105,8 @@ class SVDMProblem(Problem):
 
     def adopt(self, state: SVDMState) -> SVDMState:
         """Check the shapes; fit new machines if the labels are others."""
-        expected = {"latent": (len(self.X), self.n_components), "components": (self.n_components, self.X.shape[1])}
-        shapes = {name: getattr(state, name).shape for name in expected}
-        if shapes != expected:
-            raise ValueError(f"start does not fit: its shapes are {shapes}, this run needs {expected}")
+        latent, components = (len(self.X), self.n_components), (self.n_components, self.X.shape[1])
+        check_shapes(state, latent=latent, components=components)
         if state.heads.alpha.shape != self.signs.shape:
             state = state._replace(heads=self._heads(state.latent, None))
         return state

@@ -32,7 +32,7 @@ def read_parquet(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
     require("Reading Parquet", "pyarrow", extra="files")
     import pandas as pd
     import pyarrow as pa
-    from pyarrow import parquet
+    from pyarrow import parquet, types
 
     try:
         footer = parquet.ParquetFile(io.BytesIO(data))
@@ -42,6 +42,9 @@ def read_parquet(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
         table = parquet.ParquetFile(io.BytesIO(data), read_dictionary=texts).read()
         columns: dict[str, pandas.Series] = {}
         for field, values in zip(table.schema, table.columns):
+            if types.is_string_view(field.type) or types.is_binary_view(field.type):
+                plain = pa.large_string() if types.is_string_view(field.type) else pa.large_binary()
+                values, texts = values.cast(plain).dictionary_encode(), [*texts, field.name]
             columns |= _arrow_column(field.name, values, field.name in texts, rules)
     except pa.ArrowMemoryError:
         raise MemoryError from None
@@ -80,7 +83,7 @@ def _arrow_column(name: str, values: pyarrow.ChunkedArray, is_text: bool, rules:
     if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
         return _vector(name, values)
     if types.is_dictionary(kind):
-        column = _levels(name, values, is_text)
+        column = _levels(name, values, is_text, rules)
         return {name: _as_numbers(column, name, rules) if is_text else column}
     if types.is_decimal(kind) or types.is_float16(kind):
         values = values.cast(pa.float64())
@@ -99,8 +102,8 @@ def _unusable(values: pyarrow.ChunkedArray) -> pandas.Series:
     return values.to_pandas(types_mapper=pd.ArrowDtype)
 
 
-def _levels(name: str, values: pyarrow.ChunkedArray, is_text: bool) -> pandas.Series:
-    """Return a column of texts or of declared levels; an empty text is a missing one."""
+def _levels(name: str, values: pyarrow.ChunkedArray, is_text: bool, rules: Rules) -> pandas.Series:
+    """Return a column of texts or of declared levels; an empty text may stand for a missing one."""
     column = values.to_pandas()
     longest = max((len(level) for level in column.cat.categories if hasattr(level, "__len__")), default=0)
     if longest > MAX_TEXT:
@@ -110,7 +113,10 @@ def _levels(name: str, values: pyarrow.ChunkedArray, is_text: bool) -> pandas.Se
     if not is_text:
         return column
     texts = column.astype(object).map(lambda text: text.decode("latin-1") if isinstance(text, bytes) else text)
-    return texts.where(texts != "", None)
+    empty = texts.eq("") & ("" in rules.missing)
+    if empty.any():
+        rules.count_marker("", int(empty.sum()))
+    return texts.mask(empty, None)
 
 
 def _as_numbers(column: pandas.Series, name: str, rules: Rules) -> pandas.Series:
@@ -167,11 +173,11 @@ def read_npz(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | 
     n_rows = _check_views(views, name)
     limits.check_shape(name, n_rows, sum(array.shape[1] for array in views.values()))
     frames = [view_frame(view, array, names, len(views)) for view, array in views.items()]
-    beside = {key: _entries(arrays[key], key, n_rows) for key in arrays if key not in views}
+    beside = {key: _entries(arrays[key], key, n_rows, rules) for key in arrays if key not in views}
     frame = pd.concat([*frames, pd.DataFrame(beside)], axis=1)
     check_names([*frame.columns, *([] if target is None else [target])])
     if y is not None:
-        frame[target] = _entries(y, str(target), n_rows)
+        frame[target] = _entries(y, str(target), n_rows, rules)
     return Table(frame, format="NPZ", target=target, sheets=parts, sheet=chosen, notes=notes)
 
 
@@ -276,7 +282,7 @@ def view_frame(view: str, array: np.ndarray, names: np.ndarray | None, n_views: 
     return pd.DataFrame(array, columns=columns)
 
 
-def _entries(y: np.ndarray, target: str, n_rows: int) -> np.ndarray:
+def _entries(y: np.ndarray, target: str, n_rows: int, rules: Rules) -> np.ndarray:
     """Return an array of one dimension as a column."""
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
@@ -286,10 +292,12 @@ def _entries(y: np.ndarray, target: str, n_rows: int) -> np.ndarray:
         raise FileProblem(f"Array {shown(target)} has {len(y)} entries for {n_rows} rows.")
     if y.dtype.kind == "S":
         y = np.char.decode(y, "latin-1")
-    if y.dtype.kind == "U":
-        # empty text marks an unlabelled row
-        y = np.array([value or None for value in y.tolist()], dtype=object)
-    return y
+    if y.dtype.kind != "U":
+        return y
+    empty = (y == "") & ("" in rules.missing)
+    if empty.any():
+        rules.count_marker("", int(empty.sum()))
+    return np.where(empty, None, y.astype(object))
 
 
 def read_libsvm(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:

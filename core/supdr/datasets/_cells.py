@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.datasets._columns import MAX_LEVELS, are_codes, dates_in
+from supdr.datasets._columns import MAX_LEVELS, dates_in
 from supdr.datasets.proposals import Rules
 
 if TYPE_CHECKING:
@@ -23,24 +23,39 @@ MOSTLY = 0.9
 # Digits in a text beyond which whole numbers may become one as float64, and zeros in front of one.
 CODE = r"[+-]?(?:0\d+|\d{16,})"
 THOUSANDS = r"[+-]?[1-9]\d{0,2}(?:[.,]\d{3})+"
+# What pandas may read as a number.
+NUMERIC = r"[+-]?(?:[\d.]+(?:[eE][+-]?\d+)?|(?i:inf|infinity|nan))"
+# Decimal mark -> where it cannot be a mark between thousands.
+DECIMAL = {
+    mark: rf"(?:\d[{mark}](?:\d{{1,2}}|\d{{4,}})|(?:^|\D)[{mark}]\d+)(?:\D|$)|[{other}]\d*[{mark}]\d"
+    for mark, other in (".,", ",.")
+}
 # Decimal mark -> what may stand between thousands.
 SEPARATORS = {".": ",'\u2019 \u00a0\u202f", ",": ".'\u2019 \u00a0\u202f"}
 DROPPED = {mark: dict.fromkeys(map(ord, between)) for mark, between in SEPARATORS.items()}
 SIGNS = "[$€£¥%]|EUR|USD|CHF|GBP|JPY|SEK|NOK|DKK|PLN|CZK|INR|CNY|CAD|AUD|BRL"
 UNIT = r"[^\W\d_][\w./²³°·%]{0,11}|°\w?"
+D = "[0-9]"  # other digits, such as those of full width, stay text
 PATTERNS = {
     mark: re.compile(
         r"(?P<limit>[<>≤≥]=? ?)?(?P<open>\()?(?P<minus>[+\-\u2212])?"
         rf"(?:(?P<before>{SIGNS})[ \u00a0]?(?P<then>[+\-\u2212])?)?"
-        rf"(?P<number>(?:(?:[1-9]\d{{0,2}}(?:[{between}]\d{{3}})+|\d+)(?:[{mark}]\d*)?|[{mark}]\d+)(?:[eE][+-]?\d+)?)"
+        rf"(?P<number>(?:(?:[1-9]{D}{{0,2}}(?:[{between}]{D}{{3}})+|{D}+)(?:[{mark}]{D}*)?|[{mark}]{D}+)(?:[eE][+-]?{D}+)?)"
         rf"(?:[ \u00a0]?(?P<after>{SIGNS}|{UNIT}))?(?P<close>\))?"
     )
     for mark, between in SEPARATORS.items()
 }
-# What most cells with a unit are; the pattern above says the same of them, six times as slowly.
-SIMPLE = re.compile(r"(-?\d+(?:\.\d+)?) ?([a-z][a-z/]{0,5}|%|\u00b0[a-z]?)", re.ASCII)
+# What most cells are; the patterns above say the same of them, six times as slowly.
+SIMPLE = {
+    mark: re.compile(
+        rf"(-?(?:\d+|[1-9]\d{{0,2}}(?:[{between[0]}]\d{{3}})+)(?:[{mark}]\d+)?)"
+        r"(?: ?([a-z][a-z/]{0,5}|[%€$£]|°[a-z]?))?",
+        re.ASCII,
+    )
+    for mark, between in SEPARATORS.items()
+}
 MINUS = ("-", "\u2212")
-PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 TRUTHS = ({"true", "false"}, {"TRUE", "FALSE"}, {"True", "False"})
 
 
@@ -55,7 +70,10 @@ class Grid:
 
         flat = pd.concat([texts[j] for j in texts], ignore_index=True).str.strip()
         shape = (texts.shape[1], len(texts))
-        values = pd.to_numeric(flat, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        # Words are sorted out first: pandas takes several times as long to find that one is no number.
+        values = pd.to_numeric(flat.where(flat.str.fullmatch(NUMERIC)), errors="coerce").to_numpy(
+            dtype=np.float64, na_value=np.nan
+        )
         self.texts = texts
         self.missing = flat.isin(list(missing)).to_numpy(dtype=bool).reshape(shape).T
         self.codes = flat.str.fullmatch(CODE).to_numpy(dtype=bool).reshape(shape).T
@@ -102,20 +120,16 @@ def typed(
     _count_markers(grid, rules)
     columns: dict[str, pandas.Series] = {}
     readings: dict[str, tuple[Reading, Reading]] = {}
-    for j, name in enumerate(names):
-        column = texts[name]
-        as_text[j] = as_text[j] or _is_code(grid, j, column, name, rules)
-        if not as_text[j] and grid.settled[:, j].all():
+    for j, (name, column) in enumerate(texts.items()):
+        columns[name] = column
+        if as_text[j] or _is_code(grid, j, column, name, rules):
+            continue
+        if grid.settled[:, j].all():
             columns[name] = pd.Series(np.where(grid.missing[:, j], np.nan, grid.values[:, j]))
-        elif as_text[j] or ((read := _truths(column)) is None and (read := _dates(column, name, rules)) is None):
-            columns[name] = column
-            if not as_text[j] and column.str.contains(r"\d").mean() >= 0.5:
-                counts = column.value_counts().to_dict()
-                point = Reading(counts, ".")
-                marked = bool(column.str.contains(r",|\.\d{3}").any())  # else both are the same
-                readings[name] = point, Reading(counts, ",") if marked else point
-        else:
+        elif (read := _truths(column)) is not None or (read := _dates(column, name, rules)) is not None:
             columns[name] = read
+        elif column.str.contains(r"\d").mean() >= 0.5:
+            readings[name] = _both_readings(column)
     numbers = [name for name in names if columns[name].dtype.kind == "f"]
     decimal = _decimal_mark(readings.values(), (texts[name] for name in numbers), delimiter)
     if decimal == "," and any(len(pair[1].beyond) for pair in readings.values()):
@@ -124,16 +138,30 @@ def typed(
     for name, pair in readings.items():
         columns[name] = _numbers(columns[name], name, pair, decimal, rules)
     for name in names:
-        if columns[name].dtype.kind not in "fbMm":
+        if columns[name] is texts[name]:
             texts[name] = columns[name] = _spelt(texts[name], name, rules)
     return pd.DataFrame(columns), pd.DataFrame(texts)
+
+
+def _both_readings(column: pandas.Series) -> tuple[Reading, Reading]:
+    """Return how the texts of a column read with decimal points, and with decimal commas.
+
+    One of the two is empty where some texts can only have the other mark, and none this one.
+    """
+    counted = column.value_counts()
+    counts = dict(zip(counted.index.to_numpy(dtype=object).tolist(), counted.tolist()))
+    points, commas = (bool(column.str.contains(DECIMAL[mark]).any()) for mark in ".,")
+    point = Reading({} if commas and not points else counts, ".")
+    if not (points or commas or column.str.contains("[.,]").any()):
+        return point, point
+    return point, Reading({} if points and not commas else counts, ",")
 
 
 def _present(grid: Grid, j: int) -> pandas.Series:
     """Return the texts of a column, without spaces around them unless some differ by these only."""
     texts = grid.texts[j].mask(grid.missing[:, j])
     bare = texts.str.strip()
-    return bare if bare.nunique() == texts.nunique() else texts
+    return bare if bare.equals(texts) or bare.nunique() == texts.nunique() else texts
 
 
 def _count_markers(grid: Grid, rules: Rules) -> None:
@@ -141,7 +169,7 @@ def _count_markers(grid: Grid, rules: Rules) -> None:
     for j in np.flatnonzero(grid.missing.any(axis=0)):
         texts = grid.texts.loc[grid.missing[:, j], j].str.strip()
         for marker, count in texts[texts != ""].value_counts().items():
-            rules.markers[marker] = rules.markers.get(marker, 0) + int(count)
+            rules.count_marker(marker, int(count))
 
 
 def _is_code(grid: Grid, j: int, column: pandas.Series, name: str, rules: Rules) -> bool:
@@ -157,8 +185,8 @@ def _is_code(grid: Grid, j: int, column: pandas.Series, name: str, rules: Rules)
 
 def _truths(column: pandas.Series) -> pandas.Series | None:
     """Read a column of true and false."""
-    distinct = set(column.dropna().unique())
-    truths = next((words for words in TRUTHS if distinct and distinct <= words), None)
+    distinct = column.dropna().unique()
+    truths = next((words for words in TRUTHS if 0 < len(distinct) <= len(words) and set(distinct) <= words), None)
     return None if truths is None else column.str.lower().map({"true": True, "false": False}).astype("boolean")
 
 
@@ -186,16 +214,16 @@ class Reading:
     def __init__(self, counts: dict[str, int], decimal: str) -> None:
         self.counts, self.decimal = counts, decimal
         read, limits, units = self._by_unit()
-        sizes = {unit: self.count(texts) + self.count(limits.get(unit, ())) for unit, texts in read.items()}
-        sizes |= {unit: self.count(texts) for unit, texts in limits.items() if unit not in sizes}
+        sizes = {unit: self.count(read.get(unit, ())) + self.count(limits.get(unit, ())) for unit in units}
         common = max(sizes, key=lambda unit: sizes[unit], default="")
         usual = bool(sizes) and sizes[common] >= MOSTLY * sum(sizes.values())
-        taken = ("", common) if usual and common else ("",)
-        self.texts: dict[str, str] = {text: number for unit in taken for text, number in read.get(unit, {}).items()}
-        self.limits: dict[str, str] = {text: number for unit in taken for text, number in limits.get(unit, {}).items()}
+        taken = dict.fromkeys(("", common if usual else ""))
+        self.texts = {text: number for unit in taken for text, number in read.get(unit, {}).items()}
+        self.limits = {text: number for unit in taken for text, number in limits.get(unit, {}).items()}
         self.unit = units.get(common, "") if usual and common else ""
         self.alike = sum(bool(read.get(unit)) for unit in taken) <= 1
-        self.beyond = [text for text in self.texts if not PLAIN.fullmatch(text.strip())]
+        plain = read.get("", {})
+        self.beyond = [text for text in self.texts if text not in plain or not PLAIN.fullmatch(text.strip())]
         self.share = self.count(self.texts) / max(1, sum(counts.values()))
         self.merges = len(set(self.texts.values())) < len(self.texts)
 
@@ -204,33 +232,26 @@ class Reading:
         read: dict[str, dict[str, str]] = {}
         limits: dict[str, dict[str, str]] = {}
         units: dict[str, str] = {}
-        matched, dropped, commas = PATTERNS[self.decimal].fullmatch, DROPPED[self.decimal], self.decimal == ","
-        simple = SIMPLE.fullmatch
+        simple, between = SIMPLE[self.decimal].fullmatch, SEPARATORS[self.decimal][0]
         for text in self.counts:
-            match = None if commas else simple(text)
+            match = simple(text)
             if match is not None:
-                number, after = match.groups()
-                unit = after.removesuffix("s")
-                read.setdefault(unit, {})[text] = number
-                units.setdefault(unit, after)
+                number, after = match.groups("")
+                unit, place = after, read
+                number = number.replace(between, "").replace(self.decimal, ".")
+            elif (parts := _signed(text.strip(), self.decimal)) is not None:
+                unit, after, number, limited = parts
+                place = limits if limited else read
+            else:
                 continue
-            match = matched(text.strip())
-            if match is None:
-                continue
-            limit, opened, minus, before, then, number, after, closed = match.groups()
-            if bool(opened) != bool(closed) or (minus and then):
-                continue
-            unit = f"{before or ''}{after or ''}".removesuffix("s")  # without the s of a plural
-            if commas or not number.isascii() or not number.replace(".", "").isdigit():
-                number = number.translate(dropped).replace(self.decimal, ".")
-            negative = opened or minus in MINUS or then in MINUS
-            (limits if limit else read).setdefault(unit, {})[text] = f"-{number}" if negative else number
-            units.setdefault(unit, after or "")
+            unit = unit.removesuffix("s")  # without the s of a plural
+            place.setdefault(unit, {})[text] = number
+            units.setdefault(unit, after)
         return read, limits, units
 
     def count(self, texts: Iterable[str]) -> int:
         """Return how many cells hold these texts."""
-        return sum(self.counts[text] for text in texts)
+        return sum(map(self.counts.__getitem__, texts))
 
     def rule(self) -> tuple[str, str]:
         """Return what is done, and an example."""
@@ -240,6 +261,19 @@ class Reading:
         if self.decimal == "," and all(re.fullmatch(r"[+-]?\d*,\d+([eE][+-]?\d+)?", each) for each in self.beyond):
             return "Numbers have decimal commas", f"{text} is {self.texts[text]}"
         return "Read as numbers without signs and marks", f"{text} is {self.texts[text]}"
+
+
+def _signed(text: str, decimal: str) -> tuple[str, str, str, bool] | None:
+    """Return the unit of a number with signs and marks, what is written behind it, the number, and if it is a limit."""
+    match = PATTERNS[decimal].fullmatch(text)
+    if match is None:
+        return None
+    limit, opened, minus, before, then, number, after, closed = match.groups("")
+    if bool(opened) != bool(closed) or (minus and then):
+        return None
+    number = number.translate(DROPPED[decimal]).replace(decimal, ".")
+    negative = opened or minus in MINUS or then in MINUS
+    return before + after, after, f"-{number}" if negative else number, bool(limit)
 
 
 def _decimal_mark(readings: Iterable[tuple[Reading, Reading]], numbers: Iterable[pandas.Series], delimiter: str) -> str:
@@ -282,11 +316,11 @@ def _numbers(
     plain = dict(best.texts)
     if best.beyond:
         text, example = best.rule()
-        few = best.share < 1 and not _slips(best.share, plain)
-        sure = best.alike and not best.merges and not few and (bool(decimal) or not both)
+        levels = best.share < 1 and len(set(plain.values())) <= MAX_LEVELS
+        sure = best.alike and not best.merges and not levels and (bool(decimal) or not both)
         count = best.count(best.beyond)
         if not rules.propose("numbers", text, count, column=name, example=example, default=sure):
-            plain = {text: number for text, number in plain.items() if text not in set(best.beyond)}
+            plain = {text: plain[text] for text in plain.keys() - set(best.beyond)}
     if best.limits:
         text, example = "Read as numbers where they are limits", next(iter(best.limits))
         if rules.propose("limits", text, best.count(best.limits), column=name, example=example):
@@ -295,16 +329,10 @@ def _numbers(
     count = best.count(strays)
     if 2 * count > total:
         return column
-    if strays:
-        default = _slips(1 - count / total, plain) and not are_codes(best.counts)
-        if not rules.propose("missing", "Read as missing", count, column=name, example=strays[0], default=default):
-            return column
+    if strays and not rules.propose("missing", "Read as missing", count, column=name, example=strays[0]):
+        as_written = all(text == number for text, number in plain.items())
+        return column if as_written else column.map({**dict(zip(strays, strays)), **plain}).astype(column.dtype)
     return column.map({text: float(number) for text, number in plain.items()}).astype(np.float64)
-
-
-def _slips(share: float, numbers: dict[str, str]) -> bool:
-    """Whether so many of a column's cells are numbers, of so many values, that the others are slips."""
-    return share >= MOSTLY and len(set(numbers.values())) > MAX_LEVELS
 
 
 def _spelt(column: pandas.Series, name: str, rules: Rules) -> pandas.Series:

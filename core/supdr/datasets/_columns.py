@@ -33,12 +33,14 @@ DATE_FORMATS = (
 
 
 class Feature(NamedTuple):
-    """One column of a file as (n, k) numbers: k = 1 except for text of three and more levels."""
+    """One column of a file as (n, k) numbers: k = 1 but for three and more levels, and for texts among numbers.
+
+    `kind`: "number", "date", "text", or "mixed" where it holds numbers and texts.
+    """
 
     names: list[str]
     values: np.ndarray
-    was_text: bool
-    was_date: bool = False
+    kind: str
 
 
 def kind_of(column: pandas.Series) -> str:
@@ -72,6 +74,13 @@ def reads_as_numbers(column: pandas.Series) -> bool:
     count = int(pd.to_numeric(present, errors="coerce").notna().sum())
     levels = present.nunique() <= min(MAX_LEVELS, len(present) // 2)
     return 2 * count >= len(present) > count and not levels and not are_codes(present.astype(str).unique())
+
+
+def texts_among_numbers(column: pandas.Series) -> pandas.Series:
+    """Return the cells of a column of text that are no numbers, missing elsewhere."""
+    import pandas as pd
+
+    return column.where(pd.to_numeric(column, errors="coerce").isna())
 
 
 def are_codes(texts: Iterable[str]) -> bool:
@@ -115,23 +124,33 @@ def encode_feature(column: pandas.Series, name: str) -> Feature:
     """Turn a column into numbers.
 
     Numbers stay, dates become days since 1970, yes/no becomes 0/1, text of two levels becomes one 0/1 column and text
-    of up to 20 levels one 0/1 column per level. Missing cells stay NaN in all of them.
+    of up to 20 levels one 0/1 column per level. Numbers with up to 20 texts among them become a column of numbers, NaN
+    where there is a text, and one 0/1 column per text. Missing cells stay NaN in all of them.
 
-    Raises ColumnProblem if the column is empty, neither number nor text, or text with more levels; FileProblem if it is
-    infinite somewhere, or mostly but not only numbers.
+    Raises ColumnProblem if the column is empty, neither number nor text, or holds more texts; FileProblem if it is
+    infinite somewhere.
     """
     kind = kind_of(column)
     if column.isna().all():
         raise ColumnProblem(f"Column {shown(name)} is empty: none of its cells has a value.")
     if kind == "date":
-        return Feature([name], days_of(column)[:, None], False, was_date=True)
+        return Feature([name], days_of(column)[:, None], "date")
     if kind == "other":
         raise ColumnProblem(
             f"Column {shown(name)} holds values of type {column.dtype}; features are numbers, dates, yes/no or text."
         )
-    if kind == "text" and not reads_as_numbers(column):
-        return _encode_levels(column, name)
-    return Feature([name], numbers_from(column, name)[:, None], False)
+    if kind != "text":
+        return Feature([name], numbers_from(column, name)[:, None], "number")
+    if not reads_as_numbers(column):
+        codes, levels = _level_codes(column)
+        # the second of two levels says all
+        used = range(1, 2) if len(levels) == 2 else range(len(levels))
+        return Feature([f"{name}={levels[k]}" for k in used], _indicators(column, name, codes, levels, used), "text")
+    texts = texts_among_numbers(column)
+    codes, levels = _level_codes(texts)
+    indicators = _indicators(column, name, codes, levels, range(len(levels)))
+    values = np.column_stack([numbers_from(column.mask(texts.notna()), name), indicators])
+    return Feature([name, *(f"{name}={level}" for level in levels)], values, "mixed")
 
 
 def numbers_from(column: pandas.Series, name: str) -> np.ndarray:
@@ -187,19 +206,19 @@ def encode_target(
     return y, classes
 
 
-def _encode_levels(column: pandas.Series, name: str) -> Feature:
-    codes, levels = _level_codes(column)
+def _indicators(
+    column: pandas.Series, name: str, codes: np.ndarray, levels: tuple[str, ...], used: range
+) -> np.ndarray:
+    """Return a 0/1 column for each level that is used, NaN where the cell is missing: (n, k)."""
     if len(levels) > MAX_LEVELS:
         row = int((codes >= 0).argmax())
         raise ColumnProblem(
             f"Column {shown(name)} holds text with {len(levels):,} different values ({shown(levels[codes[row]])} in row"
             f" {row + 1}); at most {MAX_LEVELS} can be turned into numbers."
         )
-    # the second of two levels says all
-    used = range(1, 2) if len(levels) == 2 else range(len(levels))
     values = np.equal.outer(codes, used).astype(np.float64)
-    values[codes < 0] = np.nan
-    return Feature([f"{name}={levels[k]}" for k in used], values, True)
+    values[column.isna().to_numpy(dtype=bool)] = np.nan
+    return values
 
 
 def _level_codes(column: pandas.Series) -> tuple[np.ndarray, tuple[str, ...]]:

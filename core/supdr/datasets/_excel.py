@@ -43,7 +43,7 @@ def read_excel(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str 
         most = max((len(rows) for rows in tables.values()), default=0)
         if not most:
             raise FileProblem(f"{name} is empty." if sheet is None else f"Sheet {shown(sheet)} of {name} is empty.")
-        # A few lines before the table are what somebody wrote about it.
+        # A few lines before the table are remarks on it.
         chosen, rows = next(item for item in tables.items() if len(item[1]) * MUCH_SHORTER >= most)
         _fill_merged(rows, found[chosen], rules)
     except (CalamineError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:

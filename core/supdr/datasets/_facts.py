@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from supdr.datasets._columns import MAX_LEVELS, days_of, kind_of, reads_as_numbers
+from supdr.datasets._columns import MAX_LEVELS, days_of, kind_of, reads_as_numbers, texts_among_numbers
 
 if TYPE_CHECKING:
     import pandas
@@ -44,12 +44,22 @@ class ColumnFacts:
 def facts_of(column: pandas.Series, name: str) -> ColumnFacts:
     """Look at one column.
 
-    Left out had better be what is empty, constant, a date, neither number nor text, text of more than 20 values,
-    numbers with words or infinities among them, and ids: whole numbers that count up one by one, or most of which
+    Left out had better be what is empty, constant, a date, neither number nor text, text of more than 20 values, also
+    among numbers, numbers with infinities among them, and ids: whole numbers that count up one by one, or most of which
     differ in a column that is called so.
     """
     kind = "number" if reads_as_numbers(column) else kind_of(column)
     present = column.dropna()
+    if kind == "number" and kind_of(column) == "text":
+        texts = texts_among_numbers(present)
+        facts = facts_of(present[texts.isna()].astype(float), name)
+        distinct, many = texts.nunique(), f"text of more than {MAX_LEVELS} values among numbers"
+        return replace(
+            facts,
+            missing=int(len(column) - len(present)),
+            distinct=facts.distinct + distinct,
+            against=many if distinct > MAX_LEVELS else facts.against,
+        )
     if kind == "number":
         numbers = _numbers(present)
         distinct, histogram = len(np.unique(numbers)), _binned(numbers)

@@ -105,9 +105,10 @@ def _names_columns(top: list[str], grid: Grid, rules: Rules) -> bool:
     if every or (any(numbers[j] for j in words) and not fractions):
         header = True
     else:
-        again = any(grid.texts[j].eq(cells[j]).any() for j in words)
+        again = any(grid.texts[j].str.strip().eq(cells[j]).any() for j in words)
         levels = any(not grid.texts[j].is_unique for j in words)
-        header = bool(words) and not again and (levels or not len(above))
+        years = grows and bool(np.allclose(np.diff(above), above[1] - above[0]))
+        header = bool(words) and not again and (levels or years or not len(above))
         if len(grid.texts):
             header = rules.propose("header", "The first line names the columns", 1, "lines", default=header)
     return header

@@ -31,6 +31,14 @@ CLASS_NAME = re.compile(r"(.*[\W_])?(class|label|category|cluster)([\W_].*)?", r
 MOST_NUMBERED, FEWEST_OF_A_CLASS = 100, 3
 
 
+# What is said of columns of a kind.
+ENCODED = {
+    "text": "Text columns were one-hot encoded (two levels give one column)",
+    "mixed": "Texts among numbers have 0/1 columns of their own",
+    "date": "Dates were converted to days since 1970",
+}
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """What a reader found in a file.
@@ -259,12 +267,10 @@ def _notes(
 ) -> list[str]:
     """Say what was done to the columns and what is odd about them."""
     notes = []
-    text = [name for name, feature in features.items() if feature.was_text]
-    if text:
-        notes.append(f"Text columns were one-hot encoded (two levels give one column): {listed(text)}.")
-    dates = [name for name, feature in features.items() if feature.was_date]
-    if dates:
-        notes.append(f"Dates were converted to days since 1970: {listed(dates)}.")
+    for kind, words in ENCODED.items():
+        alike = [name for name, feature in features.items() if feature.kind == kind]
+        if alike:
+            notes.append(f"{words}: {listed(alike)}.")
     if unusable:
         notes.append(f"Left out, because they are empty, not numbers or text of too many values: {listed(unusable)}.")
     if views is not None:

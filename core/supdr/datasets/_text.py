@@ -92,11 +92,11 @@ def read_text(
             f"{name} has a single column. It needs at least a target and one feature, separated by {separators}."
         )
     limits.check_shape(name, max(0, end - first - 1), width)
-    top = next(cells for _, _, cells in split(records.text(first, first + 1), delimiter))
-    frame = parse(records.text(first + 1, end), width, delimiter)
-    if len(frame) != end - first - 1:
+    frame = parse(records.text(first, end), width, delimiter)
+    if len(frame) != end - first:
         raise FileProblem(f"{name} could not be split into rows: check its quotation marks and line ends.")
     format = format or f"text separated by {DELIMITERS[delimiter]}"
+    top, frame = frame.iloc[0, : records.widths[first]].tolist(), frame.iloc[1:].reset_index(drop=True)
     if len(top) < width and not may_lack_names(top, frame):
         line = records.starts[first + 1] + 1
         raise FileProblem(f"Line {line} has {width} cells, the first line has {len(top)}.")

@@ -9,7 +9,7 @@ from supdr.datasets.dataset import Dataset
 
 
 def _from_sklearn(loader: str, **options: Any) -> Any:
-    # scikit-learn's data sets import pandas: wait until somebody asks for one
+    # scikit-learn's data sets import pandas: import them with the first that is loaded
     from sklearn import datasets
 
     return getattr(datasets, loader)(**options)

@@ -91,7 +91,8 @@ def read_file(
     change that. Parquet, ARFF, NPZ, LIBSVM and AnnData have types of their own, which are kept.
 
     Numbers stay as they are, dates become days since 1970, yes/no becomes 0/1, text of two levels becomes one 0/1
-    column and text of up to 20 levels one 0/1 column per level; other columns are left out. Missing cells become NaN,
+    column and text of up to 20 levels one 0/1 column per level, also beside the numbers that it stands among; other
+    columns are left out. Missing cells become NaN,
     and a missing target an unlabelled row. Classes are called as they are written. All features that are called
     `view:feature` are grouped into views, and so are the arrays of an NPZ file.
 
@@ -118,8 +119,8 @@ def read_file(
         Of a workbook, or the name of one of several tables: an array of an NPZ file, a file of a folder,
         "layers/counts" or "obsm/X_pca" of AnnData. Default: the first that is not empty.
     missing : sequence of str
-        Texts that stand for a missing cell in separated text. Default: an empty cell, ?, NA, N/A, NaN, null and what
-        spreadsheets write where a formula failed.
+        Texts that stand for a missing cell in separated text; "" also in Parquet and NPZ. Default: an empty cell, ?,
+        NA, N/A, NaN, null and what spreadsheets write where a formula failed.
     accept, decline : sequence of str
         Keys of proposals, such as "totals" or "limits:x1"; see `Preview.proposals`.
     limits : Limits
@@ -259,7 +260,8 @@ class Preview:
                 return to_dataset(self.table, name=_stem(self.name), limits=self.limits, **options)
         except FileProblem as problem:
             column = self.target if target is None else target
-            helpful = [each for each in self.proposals if each.column == column and not each.accepted]
+            named = [each for each in self.proposals if shown(each.column) in str(problem) or each.column == column]
+            helpful = [each for each in named if each.column and not each.accepted]
             if not helpful:
                 raise
             ways = " or ".join(f"{each.key!r} ({each.text.lower()}, {each.size})" for each in helpful)

@@ -226,7 +226,7 @@ def make_blobs(
 def make_noise(n_samples: int = 200, n_features: int = 200, n_classes: int = 3, *, random_state: Any = None) -> Dataset:
     """Rows from N(0, 1) in every column, with classes that have nothing to do with them.
 
-    No classifier errs on fewer than 1 - 1 / n_classes of new rows.
+    No classifier has an error below 1 - 1 / n_classes on new rows.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def make_gauss4(n_samples: int = 1200, *, random_state: Any = None) -> Dataset:
     """Two overlapping classes of two Gaussian clouds each; a line per region comes close to the best boundary.
 
     Means (−3, 1), (1, 1) against (−1, −2.2), (3, −2.2); variances (0.8, 2) against (0.8, 4); equal priors.  No
-    classifier errs on less than about 10.4 % of new rows.
+    classifier has an error below about 10.4 % on new rows.
 
     Parameters
     ----------

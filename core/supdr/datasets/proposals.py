@@ -32,8 +32,7 @@ class UnknownProposal(FileProblem):
 class Proposal:
     """What a file may mean beyond what is written in it.
 
-    It is accepted from the start only where no two texts become one value, and nothing inside the table is left out
-    but a few stray cells of a column of numbers.
+    It is accepted from the start only where no two texts become one value and no text inside the table is lost.
 
     Attributes
     ----------
@@ -98,6 +97,10 @@ class Rules:
         accepted = self._decided.get(key, default)
         self.proposals.append(Proposal(key, text, column, count, things, example, accepted, default))
         return accepted
+
+    def count_marker(self, marker: str, count: int) -> None:
+        """Count cells with a text that stands for a missing one."""
+        self.markers[marker] = self.markers.get(marker, 0) + count
 
     def check(self) -> None:
         """Raise UnknownProposal if something was decided about a proposal that was not made."""

@@ -129,6 +129,14 @@ def check_snapshot(start: Any, estimator: Any) -> None:
         raise ValueError(f"start must be a snapshot that {type(estimator).__name__}.iterate has made; got {start!r}")
 
 
+def check_shapes(state: Any, **expected: tuple[int, int]) -> None:
+    """Raise ValueError unless the arrays of a state to go on from have these shapes; partitions have none."""
+    for name, shape in expected.items():
+        actual = getattr(getattr(state, name), "shape", shape)
+        if actual != shape:
+            raise ValueError(f"start does not fit: its {name} has shape {actual}, this run needs {shape}")
+
+
 def check_unchanged(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Raise ValueError for a hyper-parameter whose value `now` is not the value `before`, at the start of the run."""
     for name, value in before.items():

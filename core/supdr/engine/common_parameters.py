@@ -126,9 +126,11 @@ EXTRAPOLATE = flag(
 )
 CALIBRATE = flag("calibrate", "Calibrate", "Refit the classifier on rows embedded without labels.")
 REG_U = scale(
-    "reg_u", "Ridge on latent rows", 1e-6, 1e2, "Keeps the latent rows small.", symbol="λU", accepts=(NONNEGATIVE,)
+    "reg_u", "Ridge on latent rows", 1e-6, 1e2, "Keeps the latent rows small.", symbol="λ_U", accepts=(NONNEGATIVE,)
 )
-REG_V = scale("reg_v", "Ridge on loadings", 1e-6, 1e2, "Keeps the loadings small.", symbol="λV", accepts=(NONNEGATIVE,))
+REG_V = scale(
+    "reg_v", "Ridge on loadings", 1e-6, 1e2, "Keeps the loadings small.", symbol="λ_V", accepts=(NONNEGATIVE,)
+)
 BETA = share(
     "beta",
     "Reconstruction share",

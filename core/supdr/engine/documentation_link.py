@@ -1,6 +1,6 @@
 """Links from the HTML representation of an estimator to its page of the documentation.
 
-scikit-learn asks an estimator for three attributes, ``_doc_link_module``, ``_doc_link_template`` and
+scikit-learn reads three attributes of an estimator, ``_doc_link_module``, ``_doc_link_template`` and
 ``_doc_link_url_param_generator``.  The address is the one that pyproject.toml declares under "Documentation".
 """
 

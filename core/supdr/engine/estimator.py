@@ -10,7 +10,8 @@ import copy
 import warnings
 from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import closing
-from typing import Any, ClassVar, NamedTuple, Self
+from dataclasses import fields
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -323,6 +324,12 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
 
     # --- shared -----------------------------------------------------------------------------------------------------
 
+    def _problem_of(self, kind: Callable[..., Any], **given: Any) -> Any:
+        """Return a problem of a class; fields that are not given are the hyper-parameters of the same names."""
+        names = [each for each in fields(cast(Any, kind)) if each.init and each.name not in given]
+        own = [(each.name, str(each.type)) for each in names if hasattr(self, each.name)]
+        return kind(**given, **{name: _plain(getattr(self, name), type_) for name, type_ in own})
+
     def _unfitted(self) -> Self:
         """Return a new estimator with these hyper-parameters; those that are estimators are cloned."""
         parameters = self.get_params(deep=False)
@@ -440,3 +447,12 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         if isinstance(self.random_state, (int, np.integer)) and not isinstance(self.random_state, bool):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+
+def _plain(value: Any, type_: str) -> Any:
+    """Return a hyper-parameter as Python's number of the type of a problem's field, or as an array of floats."""
+    if value is None or isinstance(value, (str, BaseEstimator)):
+        return value
+    if (kind := type_.removesuffix(" | None")) in ("float", "int", "bool"):
+        return {"float": float, "int": int, "bool": bool}[kind](value)
+    return np.array(value, dtype=float) if np.ndim(value) else value.item() if isinstance(value, np.generic) else value

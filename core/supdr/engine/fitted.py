@@ -58,10 +58,12 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     """
 
     accepts_missing_cells: ClassVar[bool] = False
+    # Whether regression takes several targets.
+    takes_several_targets: ClassVar[bool] = False
     # Whether each class has a chart of its own on the map, which may turn apart from the others.
     map_has_charts: ClassVar[bool] = False
     # Hyper-parameters that act on predictions of a fitted estimator; all others act at the next fit.
-    answer_parameters: ClassVar[frozenset[str]] = frozenset({"calibrate"})
+    prediction_parameters: ClassVar[frozenset[str]] = frozenset({"calibrate"})
 
     missing_label: Any
     snapshot_: Any
@@ -244,7 +246,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return None
 
     def _has_left_out_error(self) -> bool:
-        """Whether a fit with these hyper-parameters will know `_left_out_error`."""
+        """Whether a fit with these hyper-parameters has a `_left_out_error`."""
         return False
 
     def _left_out_error(self) -> float:
@@ -289,13 +291,13 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     # --- shared ---------------------------------------------------------------------------------------------------
 
     def _as_fitted(self) -> Self:
-        """Return a copy with the hyper-parameters of the fit, those in `answer_parameters` excepted."""
+        """Return a copy with the hyper-parameters of the fit, those in `prediction_parameters` excepted."""
         run = getattr(getattr(self, "snapshot_", None), "run", None)
         if run is None:
             return self
         fitted, kind = copy.copy(self), cast(Hashable, type(self))
         for name in _parameter_names(kind):
-            if name not in self.answer_parameters:
+            if name not in self.prediction_parameters:
                 setattr(fitted, name, getattr(run, name))
         return fitted
 
@@ -396,6 +398,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.target_tags.multi_output = self.takes_several_targets and not predicts_classes(self)
         tags.input_tags.allow_nan = self.accepts_missing_cells
         if predicts_classes(self):
             tags.estimator_type = "classifier"

@@ -100,8 +100,9 @@ def map_derivative(model: Any, X: Any, *, fitted_on: Any = None) -> NDArray:
         classifier as ClassAtlas's gate; or if another library's model comes without `fitted_on`.
     """
     X = _rows(model, "X", X)
-    _, deviation = _units(model, fitted_on, X.shape[1])
-    return np.concatenate([part * deviation for part in _derivatives(model, X, _reference(model, fitted_on))])
+    reference = _reference(model, fitted_on, X.shape[1])
+    _, deviation = _units(reference)
+    return np.concatenate([part * deviation for part in _derivatives(model, X, reference)])
 
 
 @with_entries_of(map_derivative)
@@ -136,8 +137,10 @@ def explain_row(
     values = np.asarray(row, dtype=float)
     if values.ndim != 1:
         raise ValueError(f"row must be one row, of shape (D,); got shape {values.shape}")
-    mean, deviation = _units(model, fitted_on, len(values))
-    (derivative,) = map_derivative(model, values[None], fitted_on=fitted_on)
+    reference = _reference(model, fitted_on, len(values))
+    mean, deviation = _units(reference)
+    (parts,) = _derivatives(model, _rows(model, "row", values[None]), reference)
+    derivative = parts[0] * deviation
     named = column_names(names, len(values), model)
     effects = np.linalg.norm(derivative, axis=0)
     columns = np.argsort(-effects, kind="stable")[:n_columns]
@@ -213,21 +216,23 @@ def _rows(model: Any, name: str, X: Any) -> NDArray:
     return X
 
 
-def _reference(model: Any, fitted_on: Any) -> NDArray:
+def _reference(model: Any, fitted_on: Any, n_columns: int) -> NDArray:
     """Return the rows that were given, or else the training rows that the model keeps, in the units of the input."""
     if fitted_on is not None:
-        return _rows(model, "fitted_on", fitted_on)
-    training, preprocessing = getattr(model, "_training", None), getattr(model, "_preprocessing", None)
-    if training is None or preprocessing is None:
-        raise ValueError(f"fitted_on must be the training rows: {type(model).__name__} does not keep them; got None")
-    return preprocessing.inverse_transform(training[0])
-
-
-def _units(model: Any, fitted_on: Any, n_columns: int) -> tuple[NDArray, NDArray]:
-    """Return mean and standard deviation of each column of the training rows, (D,) each."""
-    rows = _reference(model, fitted_on)
+        rows = _rows(model, "fitted_on", fitted_on)
+    else:
+        training, preprocessing = getattr(model, "_training", None), getattr(model, "_preprocessing", None)
+        if training is None or preprocessing is None:
+            name = type(model).__name__
+            raise ValueError(f"fitted_on must be the training rows: {name} does not keep them; got None")
+        rows = preprocessing.inverse_transform(training[0])
     if rows.shape[1] != n_columns:
         raise ValueError(f"rows must have the {rows.shape[1]} columns of the fit; got {n_columns}")
+    return rows
+
+
+def _units(rows: NDArray) -> tuple[NDArray, NDArray]:
+    """Return mean and standard deviation of each column, (D,) each; 0 where it does not vary."""
     mean, deviation = np.nanmean(rows, axis=0), np.nanstd(rows, axis=0)
     return mean, np.where(deviation > 1e-12 * np.abs(mean), deviation, 0.0)
 

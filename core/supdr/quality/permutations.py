@@ -261,10 +261,11 @@ class _Trial(NamedTuple):
         lean = getattr(self.estimator, "_to_be_scored", None)
         return clone(self.estimator) if lean is None else lean()
 
-    def score(self, labels: NDArray) -> float:
-        """Return the held-out score of fits to these labels."""
+    def scored(self, labels: NDArray) -> tuple[float, Any]:
+        """Return the held-out score of fits to these labels, and the fit to all rows if there was one, else None."""
         if self.splitter is None:
-            return 1.0 - self.fitted(labels)._left_out_error()
+            model = self.fitted(labels)
+            return 1.0 - model._left_out_error(), model
         own, unlabelled = labels[self.labelled], np.setdiff1d(np.arange(len(labels)), self.labelled)
         scores = []
         for train, test in self.splitter.split(self.X[self.labelled], own):
@@ -272,7 +273,7 @@ class _Trial(NamedTuple):
             model = self.unfitted().fit(self.X[rows], labels[rows])
             checkpoint()  # a fit that is interrupted ends early
             scores.append(model.score(self.X[self.labelled[test]], own[test]))
-        return float(np.mean(scores))
+        return float(np.mean(scores)), None
 
     def fitted(self, labels: NDArray) -> Any:
         """Return the estimator fitted to all rows; raise `Interrupted` if it was stopped before its end."""
@@ -283,9 +284,12 @@ class _Trial(NamedTuple):
         checkpoint()
         return model
 
-    def map_of_training_rows(self, labels: NDArray) -> tuple[Any, NDArray | None, float]:
-        """Return a fit to all rows, its map of them, and the error of 5 neighbours there."""
-        model = self.fitted(labels)
+    def map_of_training_rows(self, labels: NDArray, model: Any) -> tuple[Any, NDArray | None, float]:
+        """Return a fit to all rows, its map of them, and the error of 5 neighbours there.
+
+        `model`: this fit, None if there is none yet.
+        """
+        model = self.fitted(labels) if model is None else model
         places = training_map(model, self.X)
         if places is None or not is_classifier(model):
             return model, places, float("nan")
@@ -313,19 +317,19 @@ def _permuted(
     left_out, scores = trial.splitter is None, np.empty(0)
     try:
         with trial.context():
-            score = trial.score(trial.labels)
-            _, _, map_error = trial.map_of_training_rows(trial.labels)
+            score, model = trial.scored(trial.labels)
+            _, _, map_error = trial.map_of_training_rows(trial.labels, model)
         yield LabelPermutation(score, scores, n_permutations, left_out, map_error)
         at_once = max(1, effective_n_jobs(n_jobs))
         twin: tuple[Any, ...] = ()
         for start in range(0, n_permutations, at_once):
             shuffled = [_shuffled(trial, rng) for _ in range(min(at_once, n_permutations - start))]
             with trial.context():
-                found = map_threads(trial.score, shuffled, n_jobs)
+                found = map_threads(trial.scored, shuffled, n_jobs)
                 if not twin:
-                    model, places, error = trial.map_of_training_rows(shuffled[0])
+                    model, places, error = trial.map_of_training_rows(shuffled[0], found[0][1])
                     twin = (error, shuffled[0], places, model)
-            for each in found:
+            for each, _ in found:
                 scores = np.append(scores, each)
                 yield LabelPermutation(score, scores, n_permutations, left_out, map_error, *twin)
     except Interrupted:

@@ -16,7 +16,7 @@ import numpy as np
 from dask.delayed import delayed
 from numpy.typing import NDArray
 
-from supdr.rows.partitions import Partitions, at_home, gathered, listed, spread
+from supdr.rows.partitions import Partitions, at_home, from_list, gather, persist
 
 STATE = "state.pickle"
 
@@ -76,7 +76,7 @@ class _Pickler(pickle.Pickler):
         if not isinstance(thing, Partitions):
             return None
         name, self.count = f"{self.count}", self.count + 1
-        gathered(_write, thing, listed(_files(self.folder, name, len(thing))))
+        gather(_write, thing, from_list(_files(self.folder, name, len(thing))))
         return name, len(thing)
 
 
@@ -97,7 +97,7 @@ class _Unpickler(pickle.Unpickler):
             ) from error
 
     def persistent_load(self, key: Any) -> Partitions:
-        return spread(np.load, at_home([delayed(file, pure=False) for file in _files(self.folder, *key)]))
+        return persist(np.load, at_home([delayed(file, pure=False) for file in _files(self.folder, *key)]))
 
 
 def _files(folder: Path, name: str, count: int) -> list[str]:

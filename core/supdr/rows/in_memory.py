@@ -29,11 +29,15 @@ class InMemoryRows:
         """Return ``work(*arguments)``, which has one entry per row."""
         return work(*arguments)
 
+    def delay(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Return ``work(*arguments)``; partitions compute it at each use."""
+        return work(*arguments)
+
     def total(self, work: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] | None = None) -> Any:
         """Return the sum over the parts of ``work(*arguments)``, by `added` or by `add`, a function of a list."""
         return work(*arguments)
 
-    def both(self, work: Callable[..., Any], *arguments: Any) -> tuple[Any, Any]:
+    def both(self, work: Callable[..., Any], *arguments: Any, so_far: Any = None) -> tuple[Any, Any]:
         """Return the pair ``work(*arguments)``: one entry per row, and a sum over the parts."""
         kept, summed = work(*arguments)
         return kept, summed
@@ -45,6 +49,16 @@ class InMemoryRows:
     def taken(self, values: NDArray, numbers: NDArray[np.intp]) -> NDArray:
         """Return the rows with these numbers, which are in rising order."""
         return values[numbers]
+
+    def split(self, values: NDArray) -> NDArray:
+        """Return rows in memory (N, q) as arrays over these rows."""
+        return values
+
+    def replaced(self, values: NDArray, numbers: NDArray[np.intp], new: NDArray) -> NDArray:
+        """Return a copy of `values` in which the rows with these numbers, in rising order, are `new`."""
+        values = values.copy()
+        values[numbers] = new
+        return values
 
     def normal(self, rng: np.random.Generator, width: int) -> Any:
         """Return standard normal numbers (N, width), which do not depend on the partitions."""

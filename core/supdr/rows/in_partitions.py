@@ -210,7 +210,7 @@ class InPartitions(SupervisedReducer):
         if cache.prepared[0] is not rows:
             cache.prepared = rows, training_at(run, X, y, rows)
         fitted = copy.copy(run)
-        for name in self.answer_parameters & run.get_params(deep=False).keys():
+        for name in self.prediction_parameters & run.get_params(deep=False).keys():
             setattr(fitted, name, getattr(self, name))
         fitted.partitions_, fitted._training = cache.prepared[1]
         fitted._apply(snapshot)
@@ -247,6 +247,12 @@ class InPartitions(SupervisedReducer):
         light.partitions_ = None
         light._sample_cache = SampleCache()
         return light
+
+    def _problem_of(self, kind: Any, *, distributed: Any = None, **given: Any) -> Any:
+        """Return a problem as the base class does; on partitions one of the class `distributed`, with `all_rows`."""
+        if self._partitioned and distributed is not None:
+            kind, given = distributed, {"all_rows": self.partitions_, **given}
+        return super()._problem_of(kind, **given)
 
     def _row_map(self) -> Callable[[NDArray], NDArray]:
         """Return the map from preprocessed rows to latent rows, which is sent to the workers."""

@@ -13,7 +13,7 @@ from sklearn import get_config
 
 from supdr.engine.interruption import checkpoint
 from supdr.rows.in_memory import added
-from supdr.rows.partitions import Partitions, gathered, listed, spread, spread_and_total, total
+from supdr.rows.partitions import Partitions, delay, from_list, gather, persist, persist_and_total, total
 
 # Pairs of an array in partitions and its rows of the sample.
 Taken = tuple[tuple[Partitions, NDArray], ...]
@@ -45,7 +45,11 @@ class PartitionedRows:
     def each(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """Return the values of `work`, one entry per row, kept on the workers that computed them."""
         checkpoint()
-        return spread(work, *arguments)
+        return persist(work, *arguments)
+
+    def delay(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the values of `work`, computed at each use."""
+        return delay(work, *arguments)
 
     def total(self, work: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] | None = None) -> Any:
         """Return the sum of the values of `work`, by `rows.in_memory.added` or by `add`, a function of a list."""
@@ -57,10 +61,10 @@ class PartitionedRows:
     ) -> tuple[Any, Any]:
         """Return the pairs that `work` returns: one entry per row, kept on the workers, and a sum.
 
-        `so_far`: see `supdr.rows.partitions.spread_and_total`.
+        `so_far`: see `supdr.rows.partitions.persist_and_total`.
         """
         checkpoint()
-        return spread_and_total(work, *arguments, add=added, so_far=so_far)
+        return persist_and_total(work, *arguments, add=added, so_far=so_far)
 
     def entries(self, values: Partitions, count: int) -> tuple[Partitions, ...]:
         """Return the `count` entries of the tuples that `each` or `both` has kept."""
@@ -68,7 +72,7 @@ class PartitionedRows:
 
     def normal(self, rng: np.random.Generator, width: int) -> Partitions:
         """Return standard normal numbers (N, width), which do not depend on the partitions."""
-        return spread(_normal, self.streams(rng, width), listed(self.sizes), width)
+        return persist(_normal, self.streams(rng, width), from_list(self.sizes), width)
 
     def streams(self, rng: np.random.Generator, width: int) -> Partitions:
         """Return the state of `rng` before the normal numbers of each partition; `rng` draws the numbers of all."""
@@ -78,11 +82,11 @@ class PartitionedRows:
             for begin in range(0, size, DRAWN):
                 checkpoint()
                 rng.standard_normal((min(DRAWN, size - begin), width))
-        return listed(states)
+        return from_list(states)
 
     def split(self, values: NDArray) -> Partitions:
         """Divide rows in memory (N, q) into these partitions."""
-        return listed(np.split(values, np.cumsum(self.sizes)[:-1]))
+        return from_list(np.split(values, np.cumsum(self.sizes)[:-1]))
 
     def taken(self, values: Partitions, numbers: NDArray[np.intp]) -> NDArray:
         """Return rows of arrays in partitions; their numbers are in rising order."""
@@ -92,7 +96,7 @@ class PartitionedRows:
         """Return a copy of arrays in partitions in which the rows with these numbers, in rising order, are `new`."""
         local = _local_numbers(self.sizes, numbers)
         parts = np.split(new, np.cumsum([len(each) for each in local])[:-1])
-        return spread(_replaced_rows, values, listed(local), listed(parts))
+        return persist(_replaced_rows, values, from_list(local), from_list(parts))
 
     def among(self, numbers: NDArray[np.intp], labelled: NDArray[np.bool_]) -> NDArray[np.intp]:
         """Return row numbers among the rows held here; a method that holds the labelled rows only overrides this."""
@@ -107,7 +111,7 @@ class PartitionedRows:
         rows = {id(values): of_sample for values, of_sample in fetched}
         new = [values for values in dict.fromkeys(needed) if id(values) not in rows]
         if new:
-            parts = gathered(_rows_of_each, listed(_local_numbers(self.sizes, self.sampled)), *new)
+            parts = gather(_rows_of_each, from_list(_local_numbers(self.sizes, self.sampled)), *new)
             rows |= {id(values): np.concatenate(each) for values, each in zip(new, zip(*parts, strict=True))}
         taken = tuple((values, rows[id(values)]) for values in dict.fromkeys(needed))
         return _replaced(state, (rows[id(values)] for values in needed)), taken
@@ -115,7 +119,7 @@ class PartitionedRows:
 
 def taken(values: Partitions, sizes: tuple[int, ...], rows: NDArray[np.intp]) -> NDArray:
     """Return the rows with sorted numbers (p,) of arrays in partitions of these sizes."""
-    return np.concatenate(gathered(partial(np.take, axis=0), values, listed(_local_numbers(sizes, rows))))
+    return np.concatenate(gather(partial(np.take, axis=0), values, from_list(_local_numbers(sizes, rows))))
 
 
 def _local_numbers(sizes: tuple[int, ...], rows: NDArray[np.intp]) -> list[NDArray[np.intp]]:

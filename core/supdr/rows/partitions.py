@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from supdr.rows.waiting import Arrivals, Given, Part, computed, kept_and_computed, on_cluster
+from supdr.rows.waiting import Arrivals, LocalValue, Part, compute, on_cluster, persist_and_compute
 
 if TYPE_CHECKING:  # Dask is an extra
     from dask.delayed import Delayed
@@ -49,7 +49,7 @@ class Work:
         """Return the function's value for a partition."""
         arguments = list(self.shared)
         for (place, entry), value in zip(self.places, values):
-            arguments[place] = reduce(getitem, entry, value.value if isinstance(value, Given) else value)
+            arguments[place] = reduce(getitem, entry, value.value if isinstance(value, LocalValue) else value)
         return self.function(*arguments)
 
 
@@ -69,8 +69,8 @@ class Piece:
 class Partitions:
     """References to one value per partition, in the order of the rows.
 
-    `parts`: a `Given` or a Delayed for each value. `homes`: address of the worker of each partition; "": any. `entry`:
-    indices, applied one after another, of the referenced entry of values that are nested tuples.
+    `parts`: a `LocalValue` or a Delayed for each value. `homes`: address of the worker of each partition; "": any.
+    `entry`: indices, applied one after another, of the referenced entry of values that are nested tuples.
     """
 
     def __init__(self, parts: Iterable[Part], homes: Iterable[str], entry: tuple[int, ...] = ()) -> None:
@@ -89,9 +89,9 @@ class Partitions:
         return Partitions(self.parts, self.homes, (*self.entry, number))
 
 
-def listed(values: Iterable[Any]) -> Partitions:
+def from_list(values: Iterable[Any]) -> Partitions:
     """Return `Partitions` of small values in this process."""
-    parts = [Given(value) for value in values]
+    parts = [LocalValue(value) for value in values]
     return Partitions(parts, [""] * len(parts))
 
 
@@ -116,7 +116,7 @@ def at_home(blocks: list[Delayed]) -> Partitions:
     return Partitions(parts, homes)
 
 
-def planned(function: Callable[..., Any], *arguments: Any) -> Partitions:
+def delay(function: Callable[..., Any], *arguments: Any) -> Partitions:
     """Return the values of a pure function for every partition, computed at each use.
 
     `*arguments`: `Partitions` are passed partition by partition, all others unchanged.
@@ -125,16 +125,16 @@ def planned(function: Callable[..., Any], *arguments: Any) -> Partitions:
     return Partitions(_calls(function, arguments, homes), homes)
 
 
-def spread(function: Callable[..., Any], *arguments: Any) -> Partitions:
+def persist(function: Callable[..., Any], *arguments: Any) -> Partitions:
     """Return the values of a pure function for every partition, computed now and kept on the workers.
 
-    `*arguments`: as for `planned`.
+    `*arguments`: as for `delay`.
     """
     homes = _homes(arguments)
-    return Partitions(kept_and_computed(_calls(function, arguments, homes))[0], homes)
+    return Partitions(persist_and_compute(_calls(function, arguments, homes))[0], homes)
 
 
-def spread_meanwhile(function: Callable[..., Any], rows: Partitions, *arguments: Any, n_rows: int) -> Partitions:
+def persist_in_background(function: Callable[..., Any], rows: Partitions, *arguments: Any, n_rows: int) -> Partitions:
     """Return the values of a pure function for every partition, computed while workers wait for messages.
 
     A cluster computes them in pieces and at a low priority.
@@ -147,34 +147,34 @@ def spread_meanwhile(function: Callable[..., Any], rows: Partitions, *arguments:
 
     n_pieces = min(PIECES, n_rows // LEAST_ROWS) // len(rows)
     if n_pieces < 2 or not on_cluster():
-        return spread(function, rows, *arguments)
+        return persist(function, rows, *arguments)
     with annotate(priority=-1):
         pieces = [
             _calls(Piece(function, number, n_pieces), (rows, *arguments), rows.homes) for number in range(n_pieces)
         ]
         whole = [_call(_joined_rows, some, home) for some, home in zip(zip(*pieces), rows.homes)]
-        return Partitions(kept_and_computed(whole)[0], rows.homes)
+        return Partitions(persist_and_compute(whole)[0], rows.homes)
 
 
-def gathered(function: Callable[..., Any], *arguments: Any) -> list[Any]:
+def gather(function: Callable[..., Any], *arguments: Any) -> list[Any]:
     """Return the list of the values of a pure function for the partitions; they are small.
 
-    `*arguments`: as for `planned`.
+    `*arguments`: as for `delay`.
     """
     parts = _calls(function, arguments, _homes(arguments))
-    return computed(parts, parts)
+    return compute(parts, parts)
 
 
 def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] = sum) -> Any:
     """Return the sum of the values of a pure function for the partitions, added in a tree, in a fixed order.
 
-    `*arguments`: as for `planned`; `add`: maps a list of at most `FAN_IN` values to their sum.
+    `*arguments`: as for `delay`; `add`: maps a list of at most `FAN_IN` values to their sum.
     """
     parts = _calls(function, arguments, _homes(arguments))
-    return add(computed(_few(parts, add), parts))
+    return add(compute(_few(parts, add), parts))
 
 
-def spread_and_total(
+def persist_and_total(
     function: Callable[..., Any],
     *arguments: Any,
     add: Callable[[list[Any]], Any] = sum,
@@ -182,21 +182,21 @@ def spread_and_total(
 ) -> Any:
     """Return the first entries of a function's pairs, kept on the workers, and the sum of the second entries.
 
-    `function`: pure; returns a pair. `*arguments`: as for `planned`. `add`: as for `total`. `so_far`: called on a
+    `function`: pure; returns a pair. `*arguments`: as for `delay`. `add`: as for `total`. `so_far`: called on a
     cluster from time to time with the second entries of the finished partitions, by partition number.
     """
     homes = _homes(arguments)
     pairs = _calls(function, arguments, homes)
     if so_far is not None:
         shares = [_call(_second, [pair], home) for pair, home in zip(pairs, homes)]
-        kept, sums = kept_and_computed(pairs, _few(shares, add), Arrivals(shares, so_far))
+        kept, sums = persist_and_compute(pairs, _few(shares, add), Arrivals(shares, so_far))
     elif len(pairs) > FAN_IN:
         some = zip(_neighbours(pairs), _neighbours(homes))
-        kept, sums = kept_and_computed(pairs, _few([_seconds_added(*each, add) for each in some], add))
+        kept, sums = persist_and_compute(pairs, _few([_seconds_added(*each, add) for each in some], add))
     else:
         groups = [list(some) for _, some in groupby(zip(pairs, homes), lambda each: each[1])]
         lists = [_call(_seconds, [pair for pair, _ in some], some[0][1]) for some in groups]
-        kept, lists = kept_and_computed(pairs, lists)
+        kept, lists = persist_and_compute(pairs, lists)
         sums = list(chain.from_iterable(lists))
     return Partitions(kept, homes, (0,)), add(sums)
 

@@ -24,7 +24,7 @@ from supdr.engine.targets import Targets, as_labels, missing_values
 from supdr.rows import checkpoints
 from supdr.rows.in_partitions import SampleCache
 from supdr.rows.partitioned import PartitionedRows, fits_in_memory, taken
-from supdr.rows.partitions import Partitions, at_home, gathered, planned, spread
+from supdr.rows.partitions import Partitions, at_home, delay, gather, persist
 from supdr.rows.reading import numbers, row_partitions
 from supdr.rows.summed_columns import SummedColumns
 
@@ -155,10 +155,10 @@ def _start(
     run._check_start(start)
     run._prepare_training(sample_X, targets, start)
     run._all_rows = None
-    decoded = spread(run.partition_support.part_decoder(run, targets), y_parts)
-    apply = spread if fits_in_memory(n, run._training[0].shape[1]) else planned
+    decoded = persist(run.partition_support.part_decoder(run, targets), y_parts)
+    apply = persist if fits_in_memory(n, run._training[0].shape[1]) else delay
     scaled = apply(_preprocessed, raw, run._preprocessing)
-    tokens = tuple(zip(sums, gathered(_token, decoded)))
+    tokens = tuple(zip(sums, gather(_token, decoded)))
     _check_origin(start, tokens, fingerprint)
     run.partitions_ = run.partition_support.held_rows(run, ReadRows(raw, scaled, decoded, sizes, chosen, tokens))
     run._collection_names = _names(X, y)
@@ -209,9 +209,9 @@ def training_at(run: Any, X: Any, y: Any, rows: Any) -> tuple[PartitionedRows, t
 def _read(run: Any, X: Any, y: Any) -> tuple[Partitions, Partitions, tuple[int, ...], NDArray | None, tuple[int, ...]]:
     """Return raw rows, labels and sizes of the non-empty partitions, their classes (None: not read) and checksums."""
     rows, labels = row_partitions(X, y, several=run.partition_support.several_targets)
-    raw, y_parts = planned(numbers, at_home(rows), run.accepts_missing_cells), planned(as_labels, at_home(labels))
+    raw, y_parts = delay(numbers, at_home(rows), run.accepts_missing_cells), delay(as_labels, at_home(labels))
     with_names = predicts_classes(run) and y.ndim == 1
-    summaries = gathered(_summary, raw, y_parts, run.missing_label, with_names)
+    summaries = gather(_summary, raw, y_parts, run.missing_label, with_names)
     nonempty = [number for number, (size, _, _) in enumerate(summaries) if size]
     if not nonempty:
         raise ValueError("Found array with 0 sample(s) in all partitions of X while a minimum of 2 is required.")

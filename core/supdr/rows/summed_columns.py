@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from supdr.engine.preprocessing import Columns
 from supdr.rows.in_memory import added
-from supdr.rows.partitions import Partitions, gathered, planned, total
+from supdr.rows.partitions import Partitions, delay, gather, total
 
 
 class SummedColumns(Columns):
@@ -30,11 +30,11 @@ class SummedColumns(Columns):
 
     def map_parts(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Return the values of a function of rows (n, m) for each partition."""
-        return gathered(work, self.parts, *arguments)
+        return gather(work, self.parts, *arguments)
 
     def select(self, mask: NDArray) -> Columns:
         """Return the columns of a mask (m,)."""
-        return SummedColumns(planned(_selected_columns, self.parts, mask), (self.shape[0], int(mask.sum())))
+        return SummedColumns(delay(_selected_columns, self.parts, mask), (self.shape[0], int(mask.sum())))
 
     def counts(self) -> NDArray:
         """Return the number of observed cells of every column, (m,)."""

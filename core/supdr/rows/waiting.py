@@ -18,7 +18,7 @@ Progress = Callable[[int, int], Any]
 POLL = 0.1
 
 
-class Given:
+class LocalValue:
     """A value in this process, wrapped so that Dask does not traverse it."""
 
     __slots__ = ("value",)
@@ -27,7 +27,7 @@ class Given:
         self.value = value
 
 
-# The value of a partition: `Given` or a Delayed of Dask.
+# The value of a partition: `LocalValue` or a Delayed of Dask.
 Part = Any
 
 
@@ -42,7 +42,7 @@ class Arrivals(NamedTuple):
     receive: Callable[[dict[int, Any]], Any]
 
 
-def kept_and_computed(
+def persist_and_compute(
     parts: Sequence[Delayed], results: Sequence[Delayed] = (), arrivals: Arrivals | None = None
 ) -> tuple[list[Part], list[Any]]:
     """Compute a round: keep the values of `parts` on their workers, and return those of `results`.
@@ -53,7 +53,7 @@ def kept_and_computed(
     progress, client = _progress(), _client()
     if client is None:
         values = _by_threads([*parts, *results], _between_tasks(parts, progress))
-        return [Given(value) for value in values[: len(parts)]], values[len(parts) :]
+        return [LocalValue(value) for value in values[: len(parts)]], values[len(parts) :]
     shares = () if arrivals is None else arrivals.shares
     needed = {part.key: part for part in (*parts, *shares, *results)}
     persisted = dict(zip(needed, client.persist(list(needed.values()), optimize_graph=False)))
@@ -66,10 +66,10 @@ def kept_and_computed(
     return kept, list(client.gather([futures[result.key] for result in results]))
 
 
-def computed(results: Sequence[Delayed], parts: Sequence[Delayed]) -> list[Any]:
-    """Return the values of `results`, which are computed from `parts`; raises as `kept_and_computed` does."""
+def compute(results: Sequence[Delayed], parts: Sequence[Delayed]) -> list[Any]:
+    """Return the values of `results`, which are computed from `parts`; raises as `persist_and_compute` does."""
     # Parts are only needed to count those that are finished.
-    return kept_and_computed(() if _progress() is None else parts, results)[1]
+    return persist_and_compute(() if _progress() is None else parts, results)[1]
 
 
 def on_cluster() -> bool:

@@ -267,7 +267,7 @@ def _dask(address: str, workers: int | None) -> Crew:
         try:
             client = distributed.Client(address, timeout="10s", set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
-            raise ConnectionError(f"no Dask scheduler answers at {address}: {error}") from error
+            raise ConnectionError(f"there is no Dask scheduler at {address}: {error}") from error
         count = sum(client.nthreads().values())
         if not count:
             client.close()

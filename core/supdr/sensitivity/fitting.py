@@ -126,8 +126,8 @@ def _stored_map(scored: HeldOutFit, part: Part) -> NDArray:
 
 def _fit(job: Job, fit: Fit, part: Part, previous: Any) -> tuple[HeldOutFit, str, bool]:
     """Return the fitted estimator with its test rows, the name of shared results, and whether the start was warm."""
-    estimator = cell_estimator(job.estimator, fit.params, fit.seed)
-    shared, warm = "", False
+    unfitted = cell_estimator(job.estimator, fit.params, fit.seed)
+    estimator, shared, warm = clone(unfitted), "", False
     start_time = time.perf_counter()
     X_test = None
     sharing = _shared_fit(job, estimator, part)
@@ -141,7 +141,7 @@ def _fit(job: Job, fit: Fit, part: Part, previous: Any) -> tuple[HeldOutFit, str
     seconds = time.perf_counter() - start_time
     predicted = estimator.transduction_[part.test] if job.transductive else None
     X_test = part.X_test if X_test is None else X_test
-    return HeldOutFit(estimator, X_test, part.rows.y[part.test], predicted, seconds), shared, warm
+    return HeldOutFit(estimator, X_test, part.rows.y[part.test], predicted, seconds, unfitted, part), shared, warm
 
 
 def _shared_fit(job: Job, estimator: Any, part: Part) -> Any:

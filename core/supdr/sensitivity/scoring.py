@@ -1,4 +1,8 @@
-"""Metrics of a cell: errors of predictions, attributes of the fit, quality of its map, scikit-learn's scorers."""
+"""Metrics of a cell: errors of predictions, attributes of the fit, quality of its map, scikit-learn's scorers.
+
+Two metrics fit anew to the rows of the fit, and cost as much as their fits: "pvalue" by shuffled labels (19 of them: no
+p is below .05), "stability" the share of neighbours that stay from one fit to another (10 bootstrap samples).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,11 @@ from sklearn.metrics import get_scorer, get_scorer_names, mean_absolute_error, r
 
 from supdr.engine.targets import as_labels, missing_values
 from supdr.quality.checking import usable_neighbors
-from supdr.quality.summary import MEASURES, model_quality
+from supdr.quality.clusters import cluster_reliability
+from supdr.quality.permutations import label_permutation
+from supdr.quality.resampling import stability
+from supdr.quality.summary import MEASURES, comparable_rows, map_of, model_quality
+from supdr.sensitivity.rows import Part
 
 Scoring = str | Callable[..., float] | Sequence[str] | Mapping[str, Any]
 
@@ -37,7 +45,25 @@ PREDICTIONS: dict[str, Callable[[NDArray, NDArray], float]] = {
 # Metrics of the fitted estimator; any other numeric attribute ``name_``, or entry of its history, is accepted as well.
 FITTED = ("support_fraction", "support_fraction_min", "n_iter", "objective", "bound", "gap", "fit_seconds")
 
-GREATER_IS_BETTER = frozenset({"accuracy", "r2", "correlation", *MEASURES} - {"knn_error"})
+# Metrics of the map of the held-out rows by clusters that are drawn at random, see `cluster_reliability`.
+CLUSTERS = ("steadiness", "cohesiveness")
+
+# How many fits the metrics of further fits make: to shuffled labels, and to bootstrap samples.
+SHUFFLES, BOOTSTRAPS = 19, 10
+
+
+def _pvalue(estimator: Any, X: NDArray, y: NDArray) -> float:
+    return label_permutation(estimator, X, y, n_permutations=SHUFFLES).pvalue
+
+
+def _stability(estimator: Any, X: NDArray, y: NDArray) -> float:
+    return float(stability(estimator, X, y, resample="bootstrap", n=BOOTSTRAPS).kept.mean())
+
+
+# Metrics of an estimator that is not fitted, by further fits to the rows of the fit.
+FURTHER_FITS: dict[str, Callable[[Any, NDArray, NDArray], float]] = {"pvalue": _pvalue, "stability": _stability}
+
+GREATER_IS_BETTER = frozenset({"accuracy", "r2", "correlation", *MEASURES, *CLUSTERS, "stability"} - {"knn_error"})
 
 
 @dataclass(frozen=True)
@@ -45,7 +71,8 @@ class HeldOutFit:
     """A fitted estimator with the held-out rows that score it.
 
     `X`, `y`: rows that were not part of the fit (transductive: whose labels were not), and their targets; `predicted`:
-    the fit's own predictions of these rows; None: ``fitted.predict(X)``; `seconds`: of the fit.
+    the fit's own predictions of these rows; None: ``fitted.predict(X)``; `seconds`: of the fit; `unfitted`: the
+    estimator before the fit; `part`: its rows.
     """
 
     fitted: Any
@@ -53,13 +80,16 @@ class HeldOutFit:
     y: NDArray
     predicted: NDArray | None
     seconds: float
+    unfitted: Any
+    part: Part
 
 
 def check_scoring(scoring: Scoring) -> dict[str, Any]:
     """Return the metrics by name; raise ValueError if there is none, or one is neither a name nor a callable.
 
-    `scoring`: names are those of `PREDICTIONS`, `FITTED` and `supdr.quality.summary.MEASURES`, of fitted attributes
-    without their underscore, and of scikit-learn's scorers; a callable takes ``(estimator, X_test, y_test)``.
+    `scoring`: names are those of `PREDICTIONS`, `FITTED`, `CLUSTERS`, `FURTHER_FITS` and
+    `supdr.quality.summary.MEASURES`, of fitted attributes without their underscore, and of scikit-learn's scorers; a
+    callable takes ``(estimator, X_test, y_test)``.
     """
     if isinstance(scoring, str):
         return {scoring: scoring}
@@ -74,25 +104,35 @@ def check_scoring(scoring: Scoring) -> dict[str, Any]:
 def scores_of(scored: HeldOutFit, scoring: Mapping[str, Any]) -> dict[str, float]:
     """Return every metric of one fit; raise ValueError if the estimator does not have one of them."""
     predicted = scored.predicted
-    scores, of_map = {}, _map_measures(scored) if any(metric in MEASURES for metric in scoring.values()) else {}
+    scores, of_map = {}, _map_measures(scored, [metric for metric in scoring.values() if isinstance(metric, str)])
     for name, metric in scoring.items():
         if callable(metric):
             scores[name] = float(metric(scored.fitted, scored.X, scored.y))
         elif metric in PREDICTIONS:
             predicted = scored.fitted.predict(scored.X) if predicted is None else predicted
             scores[name] = PREDICTIONS[metric](scored.y, predicted)
-        elif metric in MEASURES:
+        elif metric in of_map:
             scores[name] = _existing(metric, of_map[metric])
+        elif metric in FURTHER_FITS:
+            scores[name] = FURTHER_FITS[metric](scored.unfitted, scored.part.X, scored.part.y)
         else:
             scores[name] = _fitted_number(scored, metric)
     return scores
 
 
-def _map_measures(scored: HeldOutFit) -> dict[str, float]:
+def _map_measures(scored: HeldOutFit, metrics: Sequence[str]) -> dict[str, float]:
     """Return the quality of the map of the held-out rows, by 10 neighbours or fewer than half of the rows."""
+    numbers: dict[str, float] = {}
+    if not {*MEASURES, *CLUSTERS} & set(metrics):
+        return numbers
     labelled = ~missing_values(as_labels(scored.y), None)
     X, y = scored.X[labelled], scored.y[labelled]
-    return model_quality(scored.fitted, X, y, n_neighbors=usable_neighbors(len(X))).numbers
+    if set(MEASURES) & set(metrics):
+        numbers |= model_quality(scored.fitted, X, y, n_neighbors=usable_neighbors(len(X))).numbers
+    if set(CLUSTERS) & set(metrics):
+        clusters = cluster_reliability(comparable_rows(X), map_of(scored.fitted, X))
+        numbers |= {name: getattr(clusters, name) for name in CLUSTERS}
+    return numbers
 
 
 def _existing(metric: str, value: float) -> float:
@@ -117,7 +157,8 @@ def _fitted_number(scored: HeldOutFit, metric: str) -> float:
         if scored.predicted is not None:
             raise ValueError(f"metric {metric!r} is a scorer of new rows: it does not work with transductive=True")
         return float(get_scorer(metric)(scored.fitted, scored.X, scored.y))
+    known = (*PREDICTIONS, *FITTED, *MEASURES, *CLUSTERS, *FURTHER_FITS)
     raise ValueError(
-        f"metric {metric!r} is neither one of {', '.join((*PREDICTIONS, *FITTED, *MEASURES))}, "
+        f"metric {metric!r} is neither one of {', '.join(known)}, "
         f"nor a scorer of scikit-learn, nor a number that a fitted {type(scored.fitted).__name__} has"
     )

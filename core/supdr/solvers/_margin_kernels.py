@@ -37,14 +37,14 @@ def cells(Z: Array, middle: Array, unit: Array) -> NDArray[np.int16]:
     n, d = Z.shape
     pieces = max(2, int(np.floor(CELLS ** (1.0 / d) + 1e-9)))
     cut = min(d, int(np.floor(np.log(CELLS) / np.log(pieces) + 1e-9)))
-    found = np.zeros(n, dtype=np.int16)
+    numbers = np.zeros(n, dtype=np.int16)
     for i in range(n):
         place = 0
         for j in range(cut):
             share = (Z[i, j] - middle[j]) / (6.0 * unit[j]) + 0.5
             place = place * pieces + min(max(int(share * pieces), 0), pieces - 1)
-        found[i] = place
-    return found
+        numbers[i] = place
+    return numbers
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)
@@ -73,11 +73,11 @@ def grouped(
 @njit(cache=True, nogil=True)
 def shared_out(signs: NDArray[np.int8], t: Array, cell: NDArray[np.int16], shares: Array) -> Array:
     """Return the share (n,) of every row's group, of shares (GROUPS,)."""
-    found = np.zeros(len(t))
+    row_shares = np.zeros(len(t))
     for i in range(len(t)):
         if signs[i] != 0:
-            found[i] = shares[(2 * (signs[i] > 0) + (t[i] > 0.0)) * CELLS + cell[i]]
-    return found
+            row_shares[i] = shares[(2 * (signs[i] > 0) + (t[i] > 0.0)) * CELLS + cell[i]]
+    return row_shares
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)

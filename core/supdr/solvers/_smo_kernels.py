@@ -4,7 +4,7 @@ The problem is kept in the signed variables beta_i = y_i alpha_i:
 
     min 1/2 beta'K beta - target'beta,   lower <= beta <= upper,   sum beta = 0,   gradient g = K beta - target.
 
-Two additive masks say what a variable may still do, so that selections are branch-free and vectorise:
+Two additive masks mark the directions in which a variable can move, so that selections vectorise without branches:
 `rise` is 0 where beta < upper, else +BLOCKED; `fall` is 0 where beta > lower, else -BLOCKED.
 
 Shapes: K (n, n); diagonal, gradient, beta, lower, upper, rise, fall (n,).

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.reuse import reused
+
 # Rows at most whose distances make the median distance.
 SAMPLE = 1000
 
@@ -15,7 +17,12 @@ SMALLEST = 1e-150
 
 def median_distance(X: NDArray, rng: np.random.Generator) -> float:
     """Return the median distance between distinct rows of `X` (n, D), a sample of them; 1 if all are equal."""
-    rows = X if len(X) <= SAMPLE else X[rng.choice(len(X), SAMPLE, replace=False)]
+    if len(X) <= SAMPLE:
+        return reused("median distance", lambda: X, lambda: _median_distance(X))
+    return _median_distance(X[rng.choice(len(X), SAMPLE, replace=False)])
+
+
+def _median_distance(rows: NDArray) -> float:
     centred = rows - rows.mean(axis=0)  # distances do not change, cancellation shrinks
     squares = np.einsum("ij,ij->i", centred, centred)
     squared = squares[:, None] + squares - 2.0 * centred @ centred.T

@@ -1,7 +1,7 @@
 """L-BFGS on a point that is spread over partitions: the steps of `lbfgs`, with sums for its inner products.
 
 The direction is a combination of the changes of point and gradient and of the newest gradient.  Its weights follow from
-the inner products of these vectors alone: a step asks for the few that are new, at once, and not for two a pair.
+the inner products of these vectors alone: a step sums the few new ones in one round, not two rounds a pair.
 
 Source: W. Chen, Z. Wang, J. Zhou, "Large-scale L-BFGS using MapReduce", 2014.
 """

@@ -1,7 +1,7 @@
-"""Ridge regression on monomials of latent rows that are spread over partitions: the sums that `Primal` needs.
+"""Ridge regression on monomials of latent rows in partitions: the sums that `Primal` needs.
 
-A partition says how many rows it has, their means, and their products about these means: parts are joined without the
-cancellation of sums of squares.
+A partition returns the number of its rows, their means, and their products about these means: parts are joined
+without the cancellation of sums of squares.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Moments(NamedTuple):
     products: NDArray
 
     def fit(self, form: Primal) -> Fit:
-        """Return the regression of T on psi, whose loss is not known yet.
+        """Return the regression of T on psi, whose loss is not computed yet.
 
         Raises LinAlgError if it cannot be solved.
         """

@@ -11,7 +11,7 @@ from supdr.engine.interruption import checkpoint
 # A gate below this does not contribute to the kernel.
 CLOSED_GATE = 1e-9
 
-# Multiply-adds between two looks at the stop flag, some milliseconds.
+# Multiply-adds between two checks of the stop flag, some milliseconds.
 SLICE = 4e6
 
 # The same for matrix products, which are faster.

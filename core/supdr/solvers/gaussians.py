@@ -13,7 +13,7 @@ from supdr.engine.interruption import checkpoint
 
 Array = NDArray[np.float64]
 
-# Multiply-adds between two looks at the stop flag: some 30 ms.
+# Multiply-adds between two checks of the stop flag: some 30 ms.
 BLOCK_FLOPS = 1 << 30
 
 # Centres times columns beyond which distances are formed in single precision, where they are small enough for it.

@@ -206,9 +206,9 @@ def solve_labelled(energy: sparse.csr_array, rows: NDArray, values: NDArray) -> 
     array of shape (p, T)
     """
     size = energy.shape[0]
-    known, right = np.zeros(size), np.zeros((size, values.shape[1]))
-    known[rows], right[rows] = 1.0, values
-    system = (energy + sparse.diags_array(known)).tocsc()
+    labelled, right = np.zeros(size), np.zeros((size, values.shape[1]))
+    labelled[rows], right[rows] = 1.0, values
+    system = (energy + sparse.diags_array(labelled)).tocsc()
     with_ridge = (system + RIDGE * sparse.eye_array(size)).tocsc()
     factor = splu(with_ridge, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
     f = factor.solve(right)
@@ -223,7 +223,7 @@ def unlabelled_rows(graph: sparse.csr_array, rows: NDArray) -> NDArray:
 
 @dataclass(frozen=True, eq=False)
 class LocalPlanes:
-    """A function known at points, with a slope at each: new rows are on the plane of the nearest point.
+    """A function given at points, with a slope at each: new rows are on the plane of the nearest point.
 
     X (n, M).
     values (n, T).
@@ -247,7 +247,7 @@ class LocalPlanes:
 
 @dataclass(frozen=True, eq=False)
 class NeighbourMeans:
-    """A function known at points: new rows get the mean of their neighbours, weighted by inverse squared distance.
+    """A function given at points: new rows get the mean of their neighbours, weighted by inverse squared distance.
 
     `X` (n, M); `values` (n, T).
     """
@@ -257,11 +257,11 @@ class NeighbourMeans:
     n_neighbors: int
 
     def predict(self, X: NDArray) -> NDArray:
-        """Return the values at new rows, (p, T); at a known point its own."""
+        """Return the values at new rows, (p, T); at a given point its own."""
         from sklearn.neighbors import NearestNeighbors
 
         distance, index = NearestNeighbors(n_neighbors=self.n_neighbors).fit(self.X).kneighbors(X)
-        # A floor far below every distance that matters: at a known point the others have no weight.
+        # A floor far below every distance that matters: at a given point the others have no weight.
         floor = 1e-12 * (1.0 + np.abs(self.X).max())
         weight = 1.0 / np.maximum(distance, floor) ** 2
         return np.einsum("pk,pkt->pt", weight / weight.sum(axis=1, keepdims=True), self.values[index])

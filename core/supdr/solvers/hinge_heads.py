@@ -3,8 +3,8 @@
 Mehrotra's predictor-corrector on 1/2 |w|^2 + C'xi, C = weights / (2 reg), subject to
 s = y (design theta + offset) - 1 + xi >= 0 and xi >= 0, with multipliers alpha and t = C - alpha.
 
-A head is a generator: it asks for a visit of its rows, (name, value), and is sent sums.  What rows must remember
-between visits is a `HingeRows`, which is never written to: a visit gives a new one.
+A head is a generator: it requests a visit of its rows, (name, value), and is sent sums.  The state of the rows between
+visits is a `HingeRows`, which is never written to: a visit returns a new one.
 
 Source: M. C. Ferris, T. S. Munson, "Interior-Point Methods for Massive Support Vector Machines".
 """
@@ -70,7 +70,7 @@ class HingeRows(NamedTuple):
     d_xi: Any = None
 
     def looked_at(self, point: NDArray) -> tuple[HingeRows, tuple]:
-        """Form the system and the predictor's right-hand side at a point; sum what tells how far it is."""
+        """Form the system and the predictor's right-hand side at a point; sum residuals and products."""
         dual = self.alpha @ self.signed
         residual = self.signed @ point + self.slack + self.xi - self.s
         inverse = 1.0 / (self.xi / self.t + self.s / self.alpha)
@@ -125,7 +125,7 @@ def hinge_rows(design: NDArray, y: NDArray, weights: NDArray, reg: float, offset
 
 
 def hinge_head(theta: NDArray, n: int, largest: float) -> Generator[tuple[str, Any], Any, NDArray]:
-    """Ask for visits until the gap is closed; return [w, b], the given theta if that is as good.
+    """Request visits until the gap is closed; return [w, b], the given theta if that is as good.
 
     `theta` (d + 1,): start; `n`: number of rows; `largest`: of the caps C. Returns (d + 1,).
     """
@@ -152,8 +152,8 @@ def hinge_head(theta: NDArray, n: int, largest: float) -> Generator[tuple[str, A
         point = point + length * d_point
         sums = yield "moved", (length, point)
     values = yield "hinges", (point, theta)
-    found, before = (float(value) + 0.5 * float(ridge @ each**2) for value, each in zip(values, (point, theta)))
-    return point if found < before else theta
+    after, before = (float(value) + 0.5 * float(ridge @ each**2) for value, each in zip(values, (point, theta)))
+    return point if after < before else theta
 
 
 def _longest(*pairs: NDArray) -> float:

@@ -32,13 +32,13 @@ TOLERANCES = tuple(10.0**-exponent for exponent in range(2, 10))
 # Warm multipliers are discarded when a multiple of them below this is better: the problem has changed too much.
 WORN = 0.5
 
-# Numbers gathered between two looks at the stop flag, some 10 ms.
+# Numbers gathered between two checks of the stop flag, some 10 ms.
 PORTION = 2_000_000
 
 # A relative gap below which a comparison with the ceiling is as good as it gets.
 SHARP = 1e-7
 
-# Relative duality gap asked of the linear solver, in units of tol²: it is of second order in the violation.
+# Relative duality gap of the linear solver, in units of tol²: it is of second order in the violation.
 GAP = 10.0
 
 
@@ -83,7 +83,7 @@ def close_gap(
     `K` (n, n): kernel matrix. `signs` (n, K): +1 or -1, one column per head. `C` (n,): upper bound of the multipliers,
     > 0. `alpha` (n, K): where to start from; feasible. `precision`: the gap is closed when it is at most ``precision *
     (1 + primal)``. `cap`: pair updates per head. `ceiling`: what the primal value is to be compared with.  Work ends as
-    soon as the answer is known: when the lower bound exceeds the ceiling, or when the gap is closed and the primal
+    soon as the decision is certain: when the lower bound exceeds the ceiling, or when the gap is closed and the primal
     value, if it can be told apart, does not. `n_jobs`: threads over heads. Returns `closed` is False when a cap was
     reached, when the ceiling is exceeded, or when values are not finite.
     """
@@ -186,7 +186,7 @@ def heads_on_features(features: NDArray, signs: NDArray, C: NDArray | float, tol
             coef = features.T @ (start.alpha[:, k] * y)
             warm = {"alpha": start.alpha[:, k], "coef": coef, "bias": float(start.bias[k])}
         part = solve_linear_svm(features, y, C, tol=GAP * tol**2, **warm)
-        # What the multipliers say is the model: w is recomputed from them.
+        # The multipliers define the model: w is recomputed from them.
         decision = features @ (features.T @ (part.alpha * y))
         bias = minimising_bias(decision, y, C)
         quadratic = float((part.alpha * y) @ decision)

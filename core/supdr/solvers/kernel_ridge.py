@@ -99,7 +99,7 @@ class Primal:
         return fit, residual if self.weights is None else residual * root
 
     def solved(self, mean: NDArray, level: NDArray, gram: NDArray, right: NDArray) -> Fit:
-        """Return the solution, whose loss is not known yet, from sums over rows.
+        """Return the solution, whose loss is not computed yet, from sums over rows.
 
         `mean`, `level` (F,) and (Q,): of features and columns; `gram`, `right` (F, F) and (F, Q): products of the
         features with themselves and with the columns, about the means.

@@ -114,7 +114,7 @@ def lbfgs_step(state: LBFGSState, evaluate: Evaluate, *, memory: int = 10, reach
     memory : int
         Number of curvature pairs kept, >= 1.
     reach : float
-        How far, in the sum over all coordinates, steepest descent goes at first, when nothing is known of the scale.
+        How far, in the sum over all coordinates, steepest descent goes at first, without an estimate of the scale.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def lbfgs_step(state: LBFGSState, evaluate: Evaluate, *, memory: int = 10, reach
         following = _search(state, _direction(state), 1.0, evaluate, memory)
         if following is not None:
             return following
-    # Nothing is known of the scale: the first trial moves no coordinate by more than `reach` in total.
+    # Without an estimate of the scale the first trial moves no coordinate by more than `reach` in total.
     length = min(1.0, reach / max(float(np.abs(state.gradient).sum()), np.finfo(float).tiny))
     bare = state._replace(pairs=())
     following = _search(bare, -state.gradient, length, evaluate, memory)

@@ -15,9 +15,10 @@ on the order of the classes.  Nothing here depends on that order, since the corn
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ SQUARE_WEIGHT = 0.3
 # A row counts as right when the product with its own corner exceeds all others by this much.
 CLEAR = 1e-3
 
-# Labelled rows a class, on average, below which a left-out error says nothing.
+# Labelled rows a class, on average, below which a left-out error is too uncertain.
 FEWEST = 3
 
 SMALLEST_EIGENVALUE = 1e-12
@@ -73,6 +74,18 @@ class Spectrum(NamedTuple):
 
     e: Array
     back: Array
+
+
+class Basis(NamedTuple):
+    """A basis of features on all rows, with what its left-out fits need; labels have no influence on it.
+
+    `e` (r,): its squared lengths. `rows` (n, r): B. `ridges` (R,): those that are tried. `leverages` (R, n): q.
+    """
+
+    e: Array
+    rows: Array
+    ridges: Array
+    leverages: Array
 
 
 class Choice(NamedTuple):
@@ -153,17 +166,25 @@ def mapped_spectrum(X: Array, mapping: Mapping, *, exact: bool) -> Spectrum:
     return nystroem_spectrum(gram, mapping.features(mapping.centers))
 
 
-def leave_one_out(basis: Array, pulled: Array, e: Array, ridges: Array, codes: Array) -> tuple[Array, Array]:
+def leave_one_out(
+    basis: Array, pulled: Array, e: Array, ridges: Array, codes: Array, leverages: Array | None = None
+) -> tuple[Array, Array]:
     """Return fits and left-out fits (R, n, q) of rows at R ridges.
 
-    `basis` (n, r): any rows of B: blocks may be asked for one by one; `pulled` (r, q): B'T over all rows; `e` (r,):
-    diagonal of B'B; `ridges` (R,): > 0; `codes` (n, q): T of these rows.
+    `basis` (n, r): any rows of B, a block at a time for example; `pulled` (r, q): B'T over all rows; `e` (r,):
+    diagonal of B'B; `ridges` (R,): > 0; `codes` (n, q): T of these rows; `leverages` (R, n): of these rows, computed
+    here if None.
     """
     inverse = 1.0 / (e[:, None] + ridges)  # (r, R)
     weights = (inverse[:, :, None] * pulled[:, None]).reshape(len(e), -1)
     fit = (basis @ weights).reshape(len(basis), len(ridges), -1).transpose(1, 0, 2)
-    q = np.minimum((basis**2 @ inverse).T, 1.0 - 1e-10)[:, :, None]
+    q = (_leverages(basis, e, ridges) if leverages is None else leverages)[:, :, None]
     return fit, (fit - q * codes) / (1.0 - q)
+
+
+def _leverages(basis: Array, e: Array, ridges: Array) -> Array:
+    """Return q (R, n) of rows at R ridges, below 1."""
+    return np.minimum((basis**2 @ (1.0 / (e[:, None] + ridges))).T, 1.0 - 1e-10)
 
 
 def judged(left_out: Array, classes: NDArray, corners: Array) -> tuple[float, float]:
@@ -177,52 +198,46 @@ def judged(left_out: Array, classes: NDArray, corners: Array) -> tuple[float, fl
 
 def judged_sums(left_out: Array, classes: NDArray, corners: Array) -> tuple[float, float]:
     """Return the number of wrong codes and the sum of the squared distances, see `judged`."""
+    wrong, squares = _sums(left_out[None], classes, corners)
+    return float(wrong[0]), float(squares[0])
+
+
+def _sums(left_out: Array, classes: NDArray, corners: Array) -> tuple[Array, Array]:
+    """Return the sums of `judged_sums` of left-out codes (R, n, q), (R,) each."""
     nearness, rows = left_out @ corners.T, np.arange(len(classes))
-    own = nearness[rows, classes]
-    nearness[rows, classes] = -np.inf
-    wrong = float(np.sum(own - nearness.max(axis=1) <= CLEAR))
-    return wrong, float(((left_out - corners[classes]) ** 2).sum(axis=1).sum())
-
-
-def scored(left_out: Array, classes: NDArray, corners: Array) -> tuple[float, float, float]:
-    """Return what a choice minimises, and its two parts, see `judged`."""
-    error, square = judged(left_out, classes, corners)
-    return error + SQUARE_WEIGHT * square, error, square
+    own = nearness[:, rows, classes]
+    nearness[:, rows, classes] = -np.inf
+    wrong = (own - nearness.max(axis=2) <= CLEAR).sum(axis=1)
+    return wrong, ((left_out - corners[classes]) ** 2).sum(axis=2).sum(axis=1)
 
 
 def enough_labels(classes: NDArray) -> bool:
-    """Whether a left-out error says anything: `FEWEST` rows a class, on average."""
+    """Whether labels suffice for a left-out error: `FEWEST` rows a class, on average."""
     return len(classes) >= FEWEST * len(np.unique(classes))
 
 
 def best_ridge(features: Array, classes: NDArray, corners: Array, ridges: Array, *, symmetric: bool) -> Choice:
     """Return the best ridge for features (n, M), penalty |W|^2; its width and gamma are 0."""
-    return _best_ridge(*_basis_of(features, symmetric), classes, corners, ridges)
+    return _best_ridge(_basis_of(features, ridges, symmetric), classes, corners)
 
 
-def _basis_of(features: Array, symmetric: bool) -> tuple[Array, Array]:
-    """Return diag(B'B) (r,) and the basis B (n, r) of features (n, M) for the penalty |W|^2."""
+def _basis_of(features: Array, ridges: Array, symmetric: bool) -> Basis:
+    """Return the basis of features (n, M) for the penalty |W|^2."""
     e, back = weight_spectrum(features, symmetric=symmetric)
     checkpoint()
-    return e, features @ back
+    basis = features @ back
+    ridges = np.maximum(ridges, SMALLEST_RIDGE * max(float(e.sum()), np.finfo(float).tiny))
+    return Basis(e, basis, ridges, _leverages(basis, e, ridges))
 
 
-def _basis_of_width(exponents: Array, gamma: float, symmetric: bool, key: str | None) -> tuple[Array, Array]:
-    """Return the basis of a width, kept under the key of the exponents: labels have no influence on it."""
-
-    def compute() -> tuple[Array, Array]:
-        """Return the basis."""
-        return _basis_of(np.exp(gamma * exponents), symmetric)
-
-    return compute() if key is None else reused("left-out basis", lambda: (key, gamma, symmetric), compute)
-
-
-def _best_ridge(e: Array, basis: Array, classes: NDArray, corners: Array, ridges: Array) -> Choice:
+def _best_ridge(basis: Basis, classes: NDArray, corners: Array) -> Choice:
     """Return the best ridge for a basis; its width and gamma are 0."""
     codes = corners[classes]
-    ridges = np.maximum(ridges, SMALLEST_RIDGE * max(float(e.sum()), np.finfo(float).tiny))
-    _, left_out = leave_one_out(basis, basis.T @ codes, e, ridges, codes)
-    best = min((*scored(each, classes, corners), float(ridge)) for each, ridge in zip(left_out, ridges))
+    e, rows, ridges, leverages = basis
+    _, left_out = leave_one_out(rows, rows.T @ codes, e, ridges, codes, leverages)
+    errors, squares = (sums / len(classes) for sums in _sums(left_out, classes, corners))
+    scores = errors + SQUARE_WEIGHT * squares
+    best = min(zip(scores.tolist(), errors.tolist(), squares.tolist(), ridges.tolist()))
     return Choice(*best[:3], 0.0, 0.0, best[3])
 
 
@@ -241,12 +256,20 @@ def best_width(
     `X` (n, D): labelled rows. `classes` (n,). `corners` (K, q): codes of the classes. `centers` (M, D): they stay when
     a row is left out.  `X` itself is recognised. `unit`: the median distance.
     """
-    exponents = Mapping("rbf", centers, 1.0).exponents(X)
-    return _best_width(exponents, classes, corners, unit, widths, ridges, symmetric=centers is X)
+    shared = len(X) * len(centers) <= SHARED_SIZE
+    exponents = functools.cache(lambda: Mapping("rbf", centers, 1.0).exponents(X))
+    key = _key((X, centers)) if shared else None
+    return _best_width(exponents, key, classes, corners, unit, widths, ridges, symmetric=centers is X)
+
+
+def _key(inputs: Any) -> str | None:
+    """Return what results for these inputs are kept under; None: this run keeps none."""
+    return None if current_context().cache is None else fingerprint(inputs)
 
 
 def _best_width(
-    exponents: Array,
+    exponents: Callable[[], Array],
+    key: str | None,
     classes: NDArray,
     corners: Array,
     unit: float,
@@ -255,15 +278,21 @@ def _best_width(
     *,
     symmetric: bool,
 ) -> Choice:
-    """Return the best of all widths with all ridges, from -|x - c|^2 (n, M)."""
+    """Return the best of all widths with all ridges.
+
+    `exponents`: returns -|x - c|^2 (n, M); not called if all bases are kept under `key`.
+    """
     choices = []
-    # Once for all widths: it takes longer than to look a basis up.
-    kept = current_context().cache is not None and exponents.size <= SHARED_SIZE
-    key = fingerprint(exponents) if kept else None
     for width in widths:
         gamma = 0.5 / (width * unit) ** 2
-        found = _best_ridge(*_basis_of_width(exponents, gamma, symmetric, key), classes, corners, ridges)
-        choices.append(found._replace(width=width, gamma=gamma))
+
+        def compute(gamma: float = gamma) -> Basis:
+            """Return the basis of a width."""
+            return _basis_of(np.exp(gamma * exponents()), ridges, symmetric)
+
+        inputs = (key, gamma, ridges, symmetric)
+        basis = compute() if key is None else reused("left-out basis", lambda inputs=inputs: inputs, compute)
+        choices.append(_best_ridge(basis, classes, corners)._replace(width=width, gamma=gamma))
     return min(choices)
 
 
@@ -274,7 +303,7 @@ def best_scaling(
 
     `X` (N, D): all rows, on which a scaling is fitted; not preprocessed, no missing cell. `rows`: which of them have a
     label. `classes` (n,): of these. `corners` (K, q). `scalings`: those that are tried; the first of equals wins.
-    Returns one of them, the first where labels are too few to say.
+    Returns one of them, the first where labels are too few for the score.
     """
     if not enough_labels(classes):
         return scalings[0]
@@ -294,11 +323,15 @@ def best_scaling(
     scores = []
     for fitted in distinct.values():
         checkpoint()
-        squares = squares_among(fitted.transform(chosen))  # once: wide rows cost more than all that follows
-        unit = median_of_squares(squares)
-        found = _best_width(-squares, classes[some], corners, unit, SCALING_WIDTHS, RIDGES, symmetric=True)
-        scores.append(found.score)
+        scores.append(_best_of_scaled(fitted.transform(chosen), classes[some], corners).score)
     return list(distinct)[int(np.argmin(scores))]
+
+
+def _best_of_scaled(X: Array, classes: NDArray, corners: Array) -> Choice:
+    """Return the best of a few widths with all ridges; all rows (n, D) are centres."""
+    key, exponents = _key(X), functools.cache(lambda: -squares_among(X))  # once: rows may be wide
+    unit = reused("median of squares", lambda: key, lambda: median_of_squares(-exponents()))
+    return _best_width(exponents, key, classes, corners, unit, SCALING_WIDTHS, RIDGES, symmetric=True)
 
 
 def _differ_by_unit(first: Preprocessing, second: Preprocessing) -> bool:

@@ -75,8 +75,8 @@ def fit_heads(
     return fit_heads_over(rows, part, code, coef, intercept, weight=weight, reg=reg, max_steps=max_steps)
 
 
-# A head that asks for sums over rows, is sent them, and returns its coefficients in the end.
-Asking = Generator[Any, Any, NDArray]
+# The search for a head: requests sums over rows, is sent them, and returns coefficients in the end.
+Search = Generator[Any, Any, NDArray]
 
 
 class HeadRows(NamedTuple):
@@ -132,59 +132,61 @@ def fit_heads_over(
     theta = np.concatenate([coef, intercept[None, :]])  # (d+1, K)
     whole = isinstance(rows, InMemoryRows)
     heads = range(theta.shape[1])
-    # A visit of partitions answers all heads; in memory one after another holds less.
+    # A visit of partitions is one of all heads; in memory one head after another takes less memory.
     for together in [[k] for k in heads] if whole else [list(heads)]:
         if code == HINGE:
             n, caps = rows.total(_caps, part, reg)
-            hinged: dict[int, Asking] = {k: hinge_head(theta[:, k].copy(), n, float(caps)) for k in together}
-            found = _visited(hinged, rows, rows.each(_hinge_rows, part, reg, together))
+            hinged: dict[int, Search] = {k: hinge_head(theta[:, k].copy(), n, float(caps)) for k in together}
+            thetas = _hinge_heads(hinged, rows, rows.each(_hinge_rows, part, reg, together))
         else:
-            smooth: dict[int, Asking] = {k: _newton_head(theta[:, k].copy(), code, ridge, max_steps) for k in together}
+            smooth: dict[int, Search] = {k: _newton_head(theta[:, k].copy(), code, ridge, max_steps) for k in together}
             units = None if whole else rows.total(_units, part)
-            found = _answered(smooth, rows, part, code, units)
-        for k, value in found.items():
+            thetas = _newton_heads(smooth, rows, part, code, units)
+        for k, value in thetas.items():
             theta[:, k] = value
     return theta[:d].copy(), theta[d].copy()
 
 
-def _answered(asking: dict[int, Asking], rows: Any, part: Any, code: int, units: NDArray | None) -> dict[int, NDArray]:
-    """Let Newton heads go on until all have ended: each is sent the expansion at the theta that it asks for.
+def _newton_heads(
+    searches: dict[int, Search], rows: Any, part: Any, code: int, units: NDArray | None
+) -> dict[int, NDArray]:
+    """Run Newton searches to their end: each is sent the expansion at the theta that it requests.
 
     units is Sum weights [u, 1][u, 1]' where rows are in partitions.
     """
-    found: dict[int, NDArray] = {}
-    wishes = {k: next(head) for k, head in asking.items()}
-    while wishes:
+    thetas: dict[int, NDArray] = {}
+    requests = {k: next(head) for k, head in searches.items()}
+    while requests:
         if units is None:
-            answers: list[Any] = [_Expansion(part, k, code, theta) for k, theta in wishes.items()]
+            replies: list[Any] = [_Expansion(part, k, code, theta) for k, theta in requests.items()]
         else:
-            answers = [
+            replies = [
                 _SummedExpansion(value, pull, second, units)
-                for value, pull, second in rows.total(_expanded, part, code, wishes)
+                for value, pull, second in rows.total(_expanded, part, code, requests)
             ]
-        wishes = _sent(asking, dict(zip(wishes, answers)), found)
-    return found
+        requests = _next_requests(searches, dict(zip(requests, replies)), thetas)
+    return thetas
 
 
-def _visited(asking: dict[int, Asking], rows: Any, states: Any) -> dict[int, NDArray]:
-    """Let hinge heads go on until all have ended: each is sent the sums of the visit that it asks for."""
-    found: dict[int, NDArray] = {}
-    wishes, places = {k: next(head) for k, head in asking.items()}, {k: place for place, k in enumerate(asking)}
-    while wishes:
-        states, answers = rows.both(_visit, states, {places[k]: wish for k, wish in wishes.items()})
-        wishes = _sent(asking, dict(zip(wishes, answers)), found)
-    return found
+def _hinge_heads(searches: dict[int, Search], rows: Any, states: Any) -> dict[int, NDArray]:
+    """Run hinge searches to their end: each is sent the sums of the visit that it requests."""
+    thetas: dict[int, NDArray] = {}
+    requests, places = {k: next(head) for k, head in searches.items()}, {k: place for place, k in enumerate(searches)}
+    while requests:
+        states, replies = rows.both(_visit, states, {places[k]: request for k, request in requests.items()})
+        requests = _next_requests(searches, dict(zip(requests, replies)), thetas)
+    return thetas
 
 
-def _sent(asking: dict[int, Asking], answers: dict[int, Any], found: dict[int, NDArray]) -> dict[int, Any]:
-    """Send answers; return what the heads ask next.  Writes those that end into `found`."""
-    wishes = {}
-    for k, answer in answers.items():
+def _next_requests(searches: dict[int, Search], replies: dict[int, Any], thetas: dict[int, NDArray]) -> dict[int, Any]:
+    """Send replies to the searches; return their next requests.  Writes the results of those that end into `thetas`."""
+    requests = {}
+    for k, reply in replies.items():
         try:
-            wishes[k] = asking[k].send(answer)
+            requests[k] = searches[k].send(reply)
         except StopIteration as end:
-            found[k] = end.value
-    return wishes
+            thetas[k] = end.value
+    return requests
 
 
 class _Expansion:
@@ -291,10 +293,10 @@ def _units(rows: HeadRows) -> NDArray:
     return (rows.design.T * rows.weights) @ rows.design
 
 
-def _expanded(rows: HeadRows, code: int, wishes: dict[int, NDArray]) -> tuple:
-    """Return value, gradient and curvature of each head at the theta it asks for."""
-    found = [_Expansion(rows, k, code, theta) for k, theta in wishes.items()]
-    return tuple((each.value, each.pull(), each.curvature(0.0)) for each in found)
+def _expanded(rows: HeadRows, code: int, requests: dict[int, NDArray]) -> tuple:
+    """Return value, gradient and curvature of each head at the theta that it requests."""
+    expansions = [_Expansion(rows, k, code, theta) for k, theta in requests.items()]
+    return tuple((each.value, each.pull(), each.curvature(0.0)) for each in expansions)
 
 
 def _caps(rows: HeadRows, reg: float) -> tuple[int, Largest]:
@@ -306,10 +308,10 @@ def _hinge_rows(rows: HeadRows, reg: float, heads: list[int]) -> tuple[HingeRows
     return tuple(hinge_rows(rows.design, rows.targets[k], rows.weights, reg, rows.offset) for k in heads)
 
 
-def _visit(states: tuple[HingeRows, ...], wishes: dict[int, tuple[str, Any]]) -> tuple[tuple[HingeRows, ...], tuple]:
+def _visit(states: tuple[HingeRows, ...], requests: dict[int, tuple[str, Any]]) -> tuple[tuple[HingeRows, ...], tuple]:
     """Return the rows of all heads after a visit, and its sums."""
     after, sums = list(states), []
-    for place, (name, value) in wishes.items():
-        after[place], answer = getattr(states[place], name)(value)
-        sums.append(answer)
+    for place, (name, value) in requests.items():
+        after[place], reply = getattr(states[place], name)(value)
+        sums.append(reply)
     return tuple(after), tuple(sums)

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from supdr.engine.interruption import checkpoint
 from supdr.engine.threads import map_threads
 from supdr.solvers._linear_svm_kernels import hinge_arguments, inner, newton_steps, shares, weighted_sum
+from supdr.solvers.smo import check_limits, checked_labels, checked_vector
 
 Array = NDArray[np.float64]
 
@@ -37,7 +38,7 @@ COLD_FALL, WARM_FALL = 0.15, 0.3
 # After so many rounds a warm start is given up for a cold one: it can be far from everything when C is huge.
 MAX_ROUNDS, WARM_ROUNDS = 40, 15
 
-# Numbers read between two looks at the stop flag: a few milliseconds.
+# Numbers read between two checks of the stop flag: a few milliseconds.
 SLICE = 2e6
 
 # Rows further from their margin than this many times the last movement (plus tau) are held.
@@ -132,27 +133,16 @@ def solve_linear_svm(
     if not np.isfinite(Z).all():
         raise ValueError("Z contains NaN or infinity.")
     n, d = Z.shape
-    y = _vector(y, "y", n)
-    if not np.isin(y, (-1.0, 1.0)).all():
-        raise ValueError(f"y must contain -1 and +1 only, got {np.unique(y)[:5]}.")
-    if fit_bias and abs(y.sum()) == n:
-        raise ValueError("y holds one class only: a support vector machine needs two classes.")
-    C = np.asarray(C, dtype=np.float64)
-    weight = _vector(np.full(n, C) if C.ndim == 0 else C, "C", n)
-    if weight.min() <= 0.0:
-        raise ValueError(f"C must be positive, got {weight.min()}.")
-    if not 0.0 < tol < np.inf:
-        raise ValueError(f"tol must be positive and finite, got {tol!r}.")
-    if max_iter < 1:
-        raise ValueError(f"max_iter must be at least 1, got {max_iter!r}.")
+    y, weight = checked_labels(y, C, n, fit_bias)
+    check_limits(tol, max_iter)
     theta = np.zeros(d + 1)
     if coef is not None:
-        theta[:d] = _vector(coef, "coef", d)
+        theta[:d] = checked_vector(coef, "coef", d)
     theta[d] = 0.0 if bias is None else bias
     if not np.isfinite(theta[d]):
         raise ValueError(f"bias must be finite, got {bias!r}.")
-    beta = None if alpha is None else np.clip(_vector(alpha, "alpha", n) / weight, 0.0, 1.0)
-    linear = np.ones(n) if offset is None else 1.0 - y * _vector(offset, "offset", n)
+    beta = None if alpha is None else np.clip(checked_vector(alpha, "alpha", n) / weight, 0.0, 1.0)
+    linear = np.ones(n) if offset is None else 1.0 - y * checked_vector(offset, "offset", n)
     return _Proximal(Z, y, weight, linear, fit_bias).solve(theta, beta, tol, max_iter)
 
 
@@ -246,7 +236,7 @@ class _Proximal:
                 converged = self._solution(theta, t, beta, iterations, tol).converged
             if converged or iterations >= max_iter:
                 break
-            if steps:  # a round that was near enough at once says nothing of how far the rows will move
+            if steps:  # a round without steps gives no estimate of how far the rows will move
                 band = MARGIN_OF_BAND * float(np.abs(t - before).max())
             tau, accuracy = max(fall * tau, SMALLEST_TAU), max(fall * accuracy, BEST_ACCURACY)
         solution = self._solution(theta, t, centre, iterations, tol)
@@ -331,12 +321,3 @@ class _Proximal:
         return LinearSVMSolution(
             alpha, float(theta[-1]), objective, gap, iterations, gap <= tol * abs(primal), theta[:-1].copy()
         )
-
-
-def _vector(values: ArrayLike, name: str, n: int) -> Array:
-    vector = np.ascontiguousarray(values, dtype=np.float64)
-    if vector.shape != (n,):
-        raise ValueError(f"{name} must have shape ({n},), got {vector.shape}.")
-    if not np.isfinite(vector).all():
-        raise ValueError(f"{name} contains NaN or infinity.")
-    return vector

@@ -24,7 +24,7 @@ BLOCK = 2**17
 # Very wide data come in blocks of this many rows nevertheless, up to 32 times `BLOCK` cells.
 LEAST_ROWS = 64
 
-# Small systems solved between two looks at the stop flag.
+# Small systems solved between two checks of the stop flag.
 SYSTEMS = 4096
 
 # Up to this many rows or columns the starting point is exact.
@@ -35,7 +35,7 @@ OVERSAMPLING, POWER_STEPS = 10, 6
 
 
 def row_blocks(shape: tuple[int, int], cells: int | None = None) -> Iterator[slice]:
-    """Yield slices of rows, with a look at the stop flag before each.
+    """Yield slices of rows, with a check of the stop flag before each.
 
     `shape`: rows and columns of the matrix. `cells`: of one block; `BLOCK` by default.
     """
@@ -62,9 +62,9 @@ def leading_singular_values(X: NDArray, count: int) -> NDArray:
         block = np.nan_to_num(X[part] - mean) if tall else np.nan_to_num(X[:, part] - mean[part]).T
         gram += block.T @ block
     values = np.linalg.eigvalsh(gram)[::-1][:count]
-    found = np.zeros(count)
-    found[: len(values)] = np.sqrt(np.maximum(values, 0.0))
-    return found
+    singular = np.zeros(count)
+    singular[: len(values)] = np.sqrt(np.maximum(values, 0.0))
+    return singular
 
 
 def augmented(latent: NDArray) -> NDArray:

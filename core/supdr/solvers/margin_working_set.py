@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from supdr.engine.interruption import checkpoint
 from supdr.engine.threads import map_threads
 from supdr.rows.in_memory import added
-from supdr.rows.partitions import Partitions, listed, planned, spread, total
+from supdr.rows.partitions import Partitions, delay, from_list, persist, total
 from supdr.solvers._margin_kernels import margins
 from supdr.solvers.linear_svm import Heads, solve_linear_svm
 from supdr.solvers.margin_visits import (
@@ -93,7 +93,7 @@ def solve_distributed_svms(
     count, sums, squares = total(moments_of, Z, add=added) if moments is None else moments
     middle = sums / count
     unit = np.sqrt(np.maximum(squares / count - middle**2, np.finfo(float).tiny))
-    columns, cell = spread(_columns, signs), spread(row_cells, Z, middle, unit)
+    columns, cell = persist(_columns, signs), persist(row_cells, Z, middle, unit)
     first = np.zeros((n_heads, len(middle) + 1)) if start is None else np.column_stack([start.coef, start.intercept])
     searches = [_Search(theta, len(Z), tol) for theta in first]
     running = [search.run() for search in searches]
@@ -102,16 +102,16 @@ def solve_distributed_svms(
     while queries:
         checkpoint()
         visits += 1
-        of_parts = listed({k: query.of(number) for k, query in queries.items()} for number in range(len(Z)))
+        of_parts = from_list({k: query.of(number) for k, query in queries.items()} for number in range(len(Z)))
         results = total(query_results, Z, columns, C, cell, of_parts, add=joined)
         # The workers are idle meanwhile, so that all threads may be used.
         following = map_threads(partial(_next_query, running, results), list(results), -1)
         queries = {k: query for k, query in zip(results, following) if query is not None}
         if observe is not None and queries:
             observe(*_split(search.trial for search in searches))
-    shares = listed([search.dual.of(number) for search in searches] for number in range(len(Z)))
-    centres = planned(shares_of_rows, Z, columns, cell, shares)
-    alpha: Any = spread(_multipliers, columns, C, centres)
+    shares = from_list([search.dual.of(number) for search in searches] for number in range(len(Z)))
+    centres = delay(shares_of_rows, Z, columns, cell, shares)
+    alpha: Any = persist(_multipliers, columns, C, centres)
     coef, intercept = _split(search.best for search in searches)
     return Heads(coef, intercept, alpha, float(sum(search.gap for search in searches)), visits)
 

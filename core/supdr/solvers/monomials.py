@@ -72,13 +72,13 @@ class Monomials(NamedTuple):
         for e in range(1, len(self.parent)):
             powers[e] = powers[self.parent[e]]
             powers[e, self.axis[e]] += 1
-        found, powers = np.zeros((*Z.shape, Z.shape[1])), powers[1:]
+        hessian, powers = np.zeros((*Z.shape, Z.shape[1])), powers[1:]
         for k, first in enumerate(np.eye(Z.shape[1], dtype=np.int64)):
             for other, second in enumerate(np.eye(Z.shape[1], dtype=np.int64)):
                 factor = self.weight * powers[:, k] * (powers[:, other] - (k == other))
                 rest = np.maximum(powers - first - second, 0)
-                found[:, k, other] = ((Z[:, None, :] ** rest).prod(axis=2) * weights) @ factor
-        return found
+                hessian[:, k, other] = ((Z[:, None, :] ** rest).prod(axis=2) * weights) @ factor
+        return hessian
 
 
 def n_monomials(n_components: int, degree: int) -> int:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from supdr.engine.interruption import checkpoint
 
-# Systems solved between two looks at whether to stop.
+# Systems solved between two checks of the stop flag.
 SYSTEMS = 256
 
 MOST_ROUNDS = 1000
@@ -25,13 +25,13 @@ def solve_nonnegative(packed: NDArray, ridge: float, right: NDArray, start: NDAr
     added to every diagonal, > 0; `right` (n, d): linear parts; `start` (n, d): where to begin, within the bounds;
     `n_bounded`: b <= d. Returns (n, d).
     """
-    found = np.array(start, order="C")
+    solution = np.array(start, order="C")
     work = np.empty((right.shape[1], right.shape[1]))
     for begin in range(0, len(right), SYSTEMS):
         checkpoint()
         rows = slice(begin, begin + SYSTEMS)
-        _solve(packed[rows], ridge, right[rows], n_bounded, found[rows], work)
-    return found
+        _solve(packed[rows], ridge, right[rows], n_bounded, solution[rows], work)
+    return solution
 
 
 @njit(cache=True, nogil=True)

@@ -28,10 +28,10 @@ from supdr.engine.interruption import checkpoint
 
 Array = NDArray[np.float64]
 
-# With NumPy's rule for divisions, which asks no number whether it is 0, loops become vector instructions.
+# With NumPy's rule for divisions, without a test for 0, loops become vector instructions.
 _SUMS = {"reassoc", "nsz", "contract"}
 
-# Rows of exact sums per thread, and between two looks at the stop flag.
+# Rows of exact sums per thread, and between two checks of the stop flag.
 CHUNK = 256
 
 # Up to so many rows the sums are exact.

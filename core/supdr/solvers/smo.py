@@ -130,14 +130,11 @@ def solve_svm(
         The run of the current thread was asked to stop (checked about every 10 ms).
     """
     K, y, C = _check_problem(K, y, C)
-    p = np.ones(len(y)) if linear is None else _check_vector(linear, "linear", len(y))
-    if not 0.0 < tol < np.inf:
-        raise ValueError(f"tol must be positive and finite, got {tol!r}.")
-    if max_iter < 1:
-        raise ValueError(f"max_iter must be at least 1, got {max_iter!r}.")
+    p = np.ones(len(y)) if linear is None else checked_vector(linear, "linear", len(y))
+    check_limits(tol, max_iter)
     target = y * p
     lower, upper = np.minimum(0.0, C * y), np.maximum(0.0, C * y)
-    beta = np.zeros(len(y)) if alpha is None else _feasible(_check_vector(alpha, "alpha", len(y)), y, C)
+    beta = np.zeros(len(y)) if alpha is None else _feasible(checked_vector(alpha, "alpha", len(y)), y, C)
     state = _State(
         diagonal=np.ascontiguousarray(K.diagonal()),
         gradient=_gradient(K, beta, target),
@@ -174,17 +171,17 @@ def minimising_bias(decision: Array, y: Array, C: Array | float, linear: Array |
     r = y * linear - decision
     order = np.argsort(r)
     cumulated = np.cumsum(np.broadcast_to(C, r.shape)[order])
-    wanted = np.sum(np.broadcast_to(C, r.shape)[y > 0])
+    positive_weight = np.sum(np.broadcast_to(C, r.shape)[y > 0])
     rounding = 1e-12 * cumulated[-1]
-    k = min(int(np.searchsorted(cumulated, wanted - rounding)), len(r) - 1)
-    if cumulated[k] <= wanted + rounding and k + 1 < len(r):
+    k = min(int(np.searchsorted(cumulated, positive_weight - rounding)), len(r) - 1)
+    if cumulated[k] <= positive_weight + rounding and k + 1 < len(r):
         return float(0.5 * (r[order[k]] + r[order[k + 1]]))
     return float(r[order[k]])
 
 
-def _check_vector(values: ArrayLike, name: str, n: int) -> Array:
-    """Return finite float64 values of shape (n,)."""
-    vector = np.asarray(values, dtype=np.float64)
+def checked_vector(values: ArrayLike, name: str, n: int) -> Array:
+    """Return finite, contiguous float64 values of shape (n,)."""
+    vector = np.ascontiguousarray(values, dtype=np.float64)
     if vector.shape != (n,):
         raise ValueError(f"{name} must have shape ({n},), got {vector.shape}.")
     if not np.isfinite(vector).all():
@@ -192,22 +189,35 @@ def _check_vector(values: ArrayLike, name: str, n: int) -> Array:
     return vector
 
 
+def checked_labels(y: ArrayLike, C: ArrayLike, n: int, both_classes: bool = True) -> tuple[Array, Array]:
+    """Return labels -1 and +1, (n,), and the weights of their hinges, (n,), > 0."""
+    y = checked_vector(y, "y", n)
+    positives = np.count_nonzero(y == 1.0)
+    if positives + np.count_nonzero(y == -1.0) != n:
+        raise ValueError(f"y must contain -1 and +1 only, got {np.unique(y)[:5]}.")
+    if both_classes and positives in (0, n):
+        raise ValueError("y holds one class only: a support vector machine needs two classes.")
+    C = np.asarray(C, dtype=np.float64)
+    C = checked_vector(np.full(n, C) if C.ndim == 0 else C, "C", n)
+    if C.min() <= 0.0:
+        raise ValueError(f"C must be positive, got {C.min()}.")
+    return y, C
+
+
+def check_limits(tol: float, max_iter: int) -> None:
+    """Raise ValueError unless the tolerance is positive and at least one iteration is allowed."""
+    if not 0.0 < tol < np.inf:
+        raise ValueError(f"tol must be positive and finite, got {tol!r}.")
+    if max_iter < 1:
+        raise ValueError(f"max_iter must be at least 1, got {max_iter!r}.")
+
+
 def _check_problem(K: ArrayLike, y: ArrayLike, C: ArrayLike) -> tuple[Array, Array, Array]:
     """Return K (n, n), y (n,) and C (n,) as float64, K C-contiguous."""
     K = np.ascontiguousarray(K, dtype=np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"K must be a square matrix, got shape {K.shape}.")
-    n = len(K)
-    y = _check_vector(y, "y", n)
-    positives = np.count_nonzero(y == 1.0)
-    if positives + np.count_nonzero(y == -1.0) != n:
-        raise ValueError(f"y must contain -1 and +1 only, got {np.unique(y)[:5]}.")
-    if positives in (0, n):
-        raise ValueError("y holds one class only: a support vector machine needs two classes.")
-    C = np.asarray(C, dtype=np.float64)
-    C = _check_vector(np.full(n, C) if C.ndim == 0 else C, "C", n)
-    if C.min() <= 0.0:
-        raise ValueError(f"C must be positive, got {C.min()}.")
+    y, C = checked_labels(y, C, len(K))
     if not np.isfinite(K.diagonal()).all():
         raise ValueError("K contains NaN or infinity.")
     return K, y, C

@@ -39,16 +39,16 @@ class Span(NamedTuple):
     def apply(self, X: Array) -> Array:
         """Return coordinates (n, r + 1) of rows (n, D)."""
         r = self.directions.shape[1]
-        found = np.empty((len(X), r + 1))
+        coordinates = np.empty((len(X), r + 1))
         step = max(16, BLOCK_FLOPS // max(X.shape[1] * max(r, 1), 1))
         for start in range(0, len(X), step):
             checkpoint()
             part = slice(start, start + step)
             centred = X[part] - self.shift
-            np.matmul(centred, self.directions, out=found[part, :r])
-            beyond = np.einsum("ij,ij->i", centred, centred) - (found[part, :r] ** 2).sum(axis=1)
-            found[part, r] = np.sqrt(np.maximum(beyond, 0.0))
-        return found
+            np.matmul(centred, self.directions, out=coordinates[part, :r])
+            beyond = np.einsum("ij,ij->i", centred, centred) - (coordinates[part, :r] ** 2).sum(axis=1)
+            coordinates[part, r] = np.sqrt(np.maximum(beyond, 0.0))
+        return coordinates
 
 
 def span_of(X: Array) -> tuple[Span, Array] | None:

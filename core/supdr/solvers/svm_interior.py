@@ -74,12 +74,12 @@ class _Newton:
         self.ones = cho_solve(self.factor, np.ones(len(K)), check_finite=False)
         self.room, self.push, self.residual, self.excess = room, push, residual, excess
 
-    def direction(self, wanted: Array) -> tuple[Array, Array, float]:
+    def direction(self, change_of_product: Array) -> tuple[Array, Array, float]:
         """Return the changes of `room` (2, n), `push` (2, n) and the multiplier of the sum.
 
-        `wanted` (2, n) is the change of room * push to first order.
+        `change_of_product` (2, n) is the change of room * push to first order.
         """
-        pull = wanted / self.room
+        pull = change_of_product / self.room
         free = cho_solve(self.factor, pull[0] - pull[1] - self.residual, check_finite=False)
         shift = float((free.sum() + self.excess) / self.ones.sum())
         change = free - shift * self.ones

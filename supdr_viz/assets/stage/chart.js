@@ -129,19 +129,18 @@ export class Chart {
     pen.fillRect(0, 0, side, tall)
     if (!this.tree) return
     const {extent, ticks, lines, log, unit} = this.tree
-    const percent = unit === "%" ? " %" : ""
+    const behind = unit && ` ${unit}`
     const frame = this.frameOn(side, tall)
     const base = log ? 0 : baseOf(extent[2], extent[3])
     const above = tickFrom(base, extent[3] - extent[2])
     drawTicks(pen, frame, roundTicks(extent[0], extent[1], 5, true), ticks, {
       upright: false,
       across: (value) => value.toLocaleString("en"),
-      upward: base ? above : (value) => heightText(value, log) + percent,
+      upward: base ? above : (value) => heightText(value, log) + behind,
     })
     pen.textAlign = "left"
     pen.textBaseline = "top"
     if (base) pen.fillText(nameFrom(-base, ""), frame.left + 4, frame.top)
-    else if (unit && !percent) pen.fillText(unit, frame.left + 4, frame.top)
     pen.fillText("iteration", 0, frame.top + frame.high + 5)
     pen.save()
     pen.beginPath()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy as np
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import Settings
+from supdr_viz.pages.compare.checks import Answer
 from supdr_viz.pages.compare.comparison import differences
 from supdr_viz.pages.compare.lockstep import LockStep
-from supdr_viz.pages.compare.seeds import Spread
 from supdr_viz.pages.frame_pusher import FramePusher
 from supdr_viz.pictures.types import Frame, Scene, Surface
 from supdr_viz.run.pool import Pool
@@ -35,7 +35,7 @@ class Facts:
     size: number of support vectors or basis functions.
     seconds: spent inside the steps.
     problem: why it cannot be shown; empty if it can.
-    spread: test errors over seeds, once they were measured.
+    answers: to the checks that were made, by their names; None where this column has none.
     """
 
     label: str
@@ -46,7 +46,7 @@ class Facts:
     size: str
     seconds: float | None
     problem: str = ""
-    spread: Spread | None = None
+    answers: dict[str, Answer | None] = field(default_factory=dict)
 
 
 class Column:
@@ -79,7 +79,7 @@ class Column:
         self.settings: Settings | None = None
         self.frame: Frame | None = None
         self.problem = ""
-        self.spread: Spread | None = None
+        self.answers: dict[str, Answer | None] = {}
         self._scene: Scene | None = None
         lockstep.join(self.player)
 
@@ -139,7 +139,7 @@ class Column:
             self._size(fitted) if fitted is not None else "",
             self.player.seconds if known else None,
             self.problem or (status.message if status.phase in (Phase.failed, Phase.diverged) else ""),
-            self.spread,
+            dict(self.answers),
         )
 
     def _size(self, fitted: Any) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from supdr.datasets.limits import listed
+from supdr.engine.parameters import quoted
 from supdr_viz.experiment.codec import (
     Entry,
     arguments_entries,
@@ -31,6 +33,7 @@ from supdr_viz.experiment.settings import (
     settings_document,
     settings_table,
 )
+from supdr_viz.pages.compare.checks import CHECKS
 from supdr_viz.pages.compare.lockstep import MEASURE
 
 # Names of the columns; there are at most as many.
@@ -47,11 +50,12 @@ class Comparison:
     """What the compare page shows.
 
     `columns`: one to four; they differ in the method and its options only. `measure` (one of "iteration", "time"): what
-    keeps the columns in step.
+    keeps the columns in step. `checks`: names of the checks that are made, of `CHECKS`.
     """
 
     columns: tuple[Settings, ...] = field(default_factory=lambda: (Settings(),))
     measure: str = "iteration"
+    checks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.columns) <= MAX_COLUMNS:
@@ -80,6 +84,11 @@ class Comparison:
         columns = (*self.columns[:place], *self.columns[place + 1 :])
         return replace(self, columns=columns) if columns else self
 
+    def checked(self, name: str, wanted: bool) -> Comparison:
+        """Return the comparison with a check, or without it."""
+        checks = {*self.checks, name} if wanted else {*self.checks} - {name}
+        return replace(self, checks=tuple(each for each in CHECKS if each in checks))
+
 
 def with_method(settings: Settings, method: str, options: Mapping[str, Any]) -> Settings:
     """Return settings with another method and its options."""
@@ -87,9 +96,9 @@ def with_method(settings: Settings, method: str, options: Mapping[str, Any]) -> 
 
 
 def differences(settings: Settings) -> str:
-    """Write what differs from the library's defaults: "Margin weight C 10, Degree p 3"."""
+    """Write what differs from the library's defaults: "Margin weight C = 10, Degree p = 3"."""
     changed = [spec for spec in METHOD_FORMS[settings.method] if settings.method_options[spec.name] != spec.default]
-    return ", ".join(f"{spec.title} {_value_text(spec, settings.method_options[spec.name])}" for spec in changed)
+    return ", ".join(f"{spec.title} = {_value_text(spec, settings.method_options[spec.name])}" for spec in changed)
 
 
 def _value_text(spec: Any, value: Any) -> str:
@@ -110,7 +119,8 @@ def comparison_query(comparison: Comparison) -> str:
     for prefix, column in zip(PREFIXES, comparison.columns[1:]):
         table |= method_table(prefix, column)
     measure = Entry(comparison.measure, comparison.measure, comparison.measure == MEASURE.default)
-    return link_query({**table, MEASURE.name: measure})
+    checks = Entry(list(comparison.checks), ",".join(comparison.checks), not comparison.checks)
+    return link_query({**table, MEASURE.name: measure, "checks": checks})
 
 
 def parse_comparison(arguments: Mapping[str, list[bytes]]) -> tuple[Comparison, list[str]]:
@@ -144,7 +154,7 @@ def _prefixed(columns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _read(reader: Reader) -> tuple[Comparison, list[str]]:
     """Read a table of a comparison's entries."""
     addition = str(reader.take("add", ""))[:MAX_QUERY]
-    measure = reader.option(MEASURE)
+    measure, checks = reader.option(MEASURE), _checks(reader)
     others = [_column(reader, prefix) for prefix in PREFIXES]
     problems = reader.problems
     columns: list[Settings] = []
@@ -155,12 +165,22 @@ def _read(reader: Reader) -> tuple[Comparison, list[str]]:
             settings = read_settings(Reader(entries, f"Column {letter}: ", problems, refuses=reader.refuses))
             columns.append(with_method(columns[0], settings.method, settings.method_options))
     if not addition:
-        return Comparison(tuple(columns), measure), problems
+        return Comparison(tuple(columns), measure, checks), problems
     added = read_settings(Reader(link_entries(addition), problems=problems))
     if not columns:
-        return Comparison((added,), measure), problems
-    comparison = Comparison(tuple(columns), measure)
+        return Comparison((added,), measure, checks), problems
+    comparison = Comparison(tuple(columns), measure, checks)
     return comparison.added(added), problems + what_adding_does(comparison, added)
+
+
+def _checks(reader: Reader) -> tuple[str, ...]:
+    """Take the names of the checks out, in the order of `CHECKS`."""
+    text = reader.take("checks", "")
+    names = [name.strip() for name in str(text).split(",") if name.strip()]
+    for name in dict.fromkeys(names):
+        if name not in CHECKS:
+            reader.say(f"There is no check {quoted(name)}; accepted are {listed(CHECKS)}.")
+    return tuple(name for name in CHECKS if name in names)
 
 
 def what_adding_does(comparison: Comparison, added: Settings) -> list[str]:
@@ -187,7 +207,8 @@ def _column(reader: Reader, letter: str) -> dict[str, Any]:
 def comparison_json(comparison: Comparison) -> str:
     """Write a comparison as a JSON document, every option included."""
     columns = [settings_document(column) for column in comparison.columns]
-    return json_text({"supdr comparison": 1, MEASURE.name: comparison.measure, "columns": columns})
+    document = {"supdr comparison": 1, MEASURE.name: comparison.measure, "checks": list(comparison.checks)}
+    return json_text({**document, "columns": columns})
 
 
 def comparison_from_json(text: str | bytes) -> tuple[Comparison, list[str]]:
@@ -215,5 +236,5 @@ def comparison_from_json(text: str | bytes) -> tuple[Comparison, list[str]]:
             problems.append(f"Column {letter}: {error}")
     if len(saved) > MAX_COLUMNS:
         problems.append(f"The file holds {len(saved)} columns; the first {MAX_COLUMNS} are kept.")
-    measure = {MEASURE.name: document[MEASURE.name]} if MEASURE.name in document else {}
-    return _read(Reader({**_prefixed(columns), **measure}, problems=problems))
+    shared = {name: document[name] for name in (MEASURE.name, "checks") if name in document}
+    return _read(Reader({**_prefixed(columns), **shared}, problems=problems))

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import panel as pn
 
-from supdr.engine.iterate import Stop
 from supdr_viz.controls.presets import PresetGallery
 from supdr_viz.controls.sidebar import Controls
 from supdr_viz.experiment.methods import MENU, method_menu
 from supdr_viz.pages import link, navigation
 from supdr_viz.pages.compare import table as scoreboard
+from supdr_viz.pages.compare.checks import CHECKS
 from supdr_viz.pages.compare.column import Column, Facts
 from supdr_viz.pages.compare.comparison import LETTERS, MAX_COLUMNS
 from supdr_viz.pages.compare.lockstep import MEASURE
 from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
-from supdr_viz.pages.compare.seeds import SEEDS
 from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.styles import CLASSES_CSS, FREE, HIDDEN_CSS
 from supdr_viz.pages.training_bar import TrainingBar
 from supdr_viz.pictures.types import Scene
 from supdr_viz.presets.gallery import plain_shelves
-from supdr_viz.run.status import ENDINGS
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bar import Bar, Button, Toggle
 from supdr_viz.ui.binding import BoundChoice
@@ -49,7 +48,6 @@ PLACE_CSS = """
 @media (max-width: 999.95px) { :host { grid-column: auto !important; } }
 """
 CURVES_HEIGHT = 150
-SEEDS_LABEL = f"± over {SEEDS} seeds"
 
 # States of all columns, which the status line says.
 SAID_ABOVE = ("ready", "running", "paused")
@@ -66,8 +64,6 @@ a { color: var(--supdr-primary); font-size: 12px; text-decoration: none; white-s
 a:hover, a:focus-visible { text-decoration: underline; }
 .line { font-size: 12px; line-height: 17px; min-height: 17px; color: var(--supdr-secondary); white-space: nowrap;
 overflow: hidden; text-overflow: ellipsis; font-variant-numeric: tabular-nums; }
-.settings { white-space: normal; height: 34px; display: -webkit-box; -webkit-box-orient: vertical;
--webkit-line-clamp: 2; }
 .line b { color: var(--supdr-text); } .problem { font-size: 12px; color: var(--supdr-failed); }
 """
 CAPTION_CSS = """
@@ -82,7 +78,7 @@ class ColumnCard:
     def __init__(self, column: Column) -> None:
         pair = column.pair
         wide: dict[str, Any] = widgets.WIDE
-        self.head = pair.hub.words("head", css=CARD_CSS, margin=(0, 4, 2, 4), min_height=71, **wide)
+        self.head = pair.hub.words("head", css=CARD_CSS, margin=(0, 4, 2, 4), min_height=54, **wide)
         self._captions = {
             name: pair.hub.words(f"head of {name}", css=CAPTION_CSS, margin=(2, 4, 1, 4), **wide)
             for name in ("latent", "input")
@@ -102,7 +98,7 @@ class ColumnCard:
         `task`: one of "classification", "regression".
         """
         mark = ' class="letter chosen"' if chosen else ' class="letter"'
-        label, note = widgets.escape(facts.label), widgets.escape(facts.note or "default settings")
+        label, note = widgets.escape(facts.label), facts.note or "default settings"
         top = (
             f'<div class="top"><span{mark}>{letter}</span><h2 title="{label}">{label}</h2>'
             f'<a href="{widgets.escape(link("explorer", query))}" aria-label="Open column {letter} in the explorer">'
@@ -112,7 +108,8 @@ class ColumnCard:
             rest = f'<div class="problem" role="alert">{widgets.escape(facts.problem)}</div>'
         else:
             stands = how_it_stands(facts, task)
-            rest = f'<div class="line settings" title="{note}">{note}</div><div class="line">{stands}</div>'
+            rest = f'<div class="line" title="{widgets.escape(note)}">{widgets.symbols(note)}</div>'
+            rest += f'<div class="line">{stands}</div>'
         self.head.text = top + rest
         for name, caption in self._captions.items():
             view = getattr(column.pair, name)
@@ -138,8 +135,6 @@ def how_it_stands(facts: Facts, task: str) -> str:
         words.append(facts.state)
     elif facts.state in SAID_ABOVE:
         words.append(f"iteration <b>{facts.iteration:,}</b>")
-    elif facts.state == ENDINGS[Stop.max_iter]:
-        words.append(f"all <b>{facts.iteration:,}</b> steps")
     else:
         words.append(f"{facts.state} at <b>{facts.iteration:,}</b>")
     return " · ".join(words)
@@ -152,8 +147,8 @@ class CompareLayout:
     measure: one of "iteration", "time".
     on_preset, on_measure, on_choose, on_add: called with the key of the example, the measure, the place of the column
         to edit, the method to add.
-    on_remove, on_seeds: called without arguments: remove the column that is edited; measure the columns over seeds, or
-        stop that.
+    on_remove: called without arguments: remove the column that is edited.
+    on_check: called with the name of a check, of `CHECKS`: put it to all columns, or stop that.
     """
 
     def __init__(
@@ -171,7 +166,7 @@ class CompareLayout:
         on_choose: Callable[[int], Any],
         on_add: Callable[[str], Any],
         on_remove: Callable[[], Any],
-        on_seeds: Callable[[], Any],
+        on_check: Callable[[str], Any],
     ) -> None:
         self._on_preset = on_preset
         self.notice, self._remarks = Notice(), remarks(problems)
@@ -188,7 +183,10 @@ class CompareLayout:
         self._remove = Button("Remove", on_remove, icon="delete", look="text", height=28)
         shown = next(label for label, value in BY.items() if value == measure)
         self._measure = BoundChoice(Toggle(list(BY), shown, large=True), BY, on_measure)
-        self.seeds = Button(SEEDS_LABEL, on_seeds, icon="casino", look="text", height=28)
+        self.checks = {
+            name: Button(check.button, partial(on_check, name), icon="casino", look="text", height=28)
+            for name, check in CHECKS.items()
+        }
         self._place = self._adding(on_add)
         self.objectives = Objectives(hub.stage, "objectives")
         chart = hub.chart("objectives", CURVES_HEIGHT)
@@ -247,7 +245,7 @@ class CompareLayout:
         line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
         scrubber = widgets.flow(line, self.classes, gap="0 8px", margin=(0, 0, 6, 0))
         sheets = [widgets.sheet(css) for css in (widgets.BOX_CSS, RESULTS_CSS)]
-        row = Bar({"seeds": self.seeds}, margin=0, **widgets.WIDE)
+        row = Bar(self.checks, margin=0, **widgets.WIDE)
         results = pn.Column(self.table, row, stylesheets=sheets, margin=(0, 0, 12, 0), **widgets.WIDE)
         main = pn.Column(
             heading,
@@ -327,9 +325,9 @@ class CompareLayout:
             kept = self.menu.value if self.menu.value in names else names[0]
             self.menu.param.update(groups=menu, value=kept)
 
-    def show_seeds(self, label: str = "") -> None:
-        """Say how far the measuring over seeds is; nothing: it can begin."""
-        self.seeds.label = label or SEEDS_LABEL
+    def show_check(self, name: str, label: str = "") -> None:
+        """Say how far a check is; nothing: it can begin."""
+        self.checks[name].label = label or CHECKS[name].button
 
     def _refresh_curves(self, columns: Sequence[Column]) -> None:
         """Draw the objectives of the runs that take steps."""

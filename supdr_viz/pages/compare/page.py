@@ -17,6 +17,7 @@ from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import to_query
 from supdr_viz.pages import begin, link, page_arguments
 from supdr_viz.pages.compare import table as scoreboard
+from supdr_viz.pages.compare.checks import CHECKS, answers, measurable
 from supdr_viz.pages.compare.column import Column, Facts
 from supdr_viz.pages.compare.comparison import (
     LETTERS,
@@ -31,13 +32,12 @@ from supdr_viz.pages.compare.files import csv_of, python_of
 from supdr_viz.pages.compare.layout import CompareLayout
 from supdr_viz.pages.compare.lockstep import LockStep
 from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
-from supdr_viz.pages.compare.seeds import measurable, spreads
 from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.transport import Transport
-from supdr_viz.run.pool import shared_pool
+from supdr_viz.run.pool import Courtesy, shared_pool
 from supdr_viz.run.status import WORDS
 from supdr_viz.ui import widgets
-from supdr_viz.ui.background import Job, Outcome, in_background
+from supdr_viz.ui.background import LONG_WORK, Job, Outcome, in_background
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.views.stage.components import Hub
 from supdr_viz.views.stage.stage import Selection, Stage
@@ -69,7 +69,8 @@ class Compare:
         self._stood: list[tuple[str, str, int | None]] = []
         self._untold = False
         self._ready = False
-        self._seeds: Job | None = None
+        self._jobs: dict[str, Job] = {}
+        self._wanted = comparison.checks  # by the address, the file or the example; not begun yet
         self._touch = widgets.on_phone()
         self.comparison = comparison
         self.columns: list[Column] = []
@@ -107,7 +108,7 @@ class Compare:
             on_choose=self._choose,
             on_add=self._add,
             on_remove=self._remove,
-            on_seeds=self._measure_seeds,
+            on_check=self._toggle_check,
         )
         self.bridge.unsettled_while(self._is_busy)
         self.page = self.layout.page
@@ -122,7 +123,7 @@ class Compare:
         return ShareMenu(
             self.bridge,
             get_link=lambda: link("compare", comparison_query(self.comparison)),
-            get_python=lambda: python_of(self.columns),
+            get_python=lambda: python_of(self.columns, self.comparison.checks),
             get_json=lambda: comparison_json(self.comparison),
             get_csv=lambda what: csv_of(self.columns, what),
             on_load_json=self._load_json,
@@ -138,10 +139,11 @@ class Compare:
             return
         for column in self.columns:
             column.link.attach(column.player, document)
-        self.transport.compile_first(document, self._apply)
+        self.transport.kernels.attach(document)
+        self._begin_checks()
 
     def _is_busy(self) -> bool:
-        return self.transport.warming or not all(column.link.settled for column in self.columns)
+        return self.transport.kernels.waiting or not all(column.link.settled for column in self.columns)
 
     # --- columns ------------------------------------------------------------------------------------------------------
 
@@ -171,7 +173,7 @@ class Compare:
     def _become(self, comparison: Comparison, chosen: int) -> None:
         """Show another comparison: the sidebar edits the column at `chosen`."""
         self._chosen = chosen
-        self.comparison = comparison
+        self.comparison, self._wanted = comparison, comparison.checks
         self.lockstep.set_measure(comparison.measure)
         self.layout.set_measure(comparison.measure)
         self.controls.apply(comparison.columns[chosen], notify=False)
@@ -213,10 +215,12 @@ class Compare:
 
     def _apply(self) -> None:
         """Give every column its settings; one that cannot take them says so in its card and harms no other."""
-        if self.transport.warming:
+        methods = sorted({settings.method for settings in self.comparison.columns})
+        if self.transport.kernels.hold(methods, self._apply):
+            self.lockstep.pause()
             return
         self.transport.follow()
-        self._forget_seeds()
+        self._forget_checks()
         self.bridge.set_query(comparison_query(self.comparison))
         self.layout.show_preset(COMPARISON_PRESETS.name_of(self.comparison))
         first = self.comparison.columns[0]
@@ -243,41 +247,69 @@ class Compare:
         if running:
             self.lockstep.run()
         self._refresh(force=True)
+        self._begin_checks()
 
-    # --- over seeds ---------------------------------------------------------------------------------------------------
+    # --- checks by further fits ---------------------------------------------------------------------------------------
 
-    def _measure_seeds(self) -> None:
-        """Fit all columns under several seeds, or stop that."""
-        if self._seeds is not None:
-            self._forget_seeds()
+    def _begin_checks(self) -> None:
+        """Begin the checks that the address, a file or an example asks for, once the page is there."""
+        if self._ready and not self.transport.kernels.waiting:
+            wanted, self._wanted = self._wanted, ()
+            for name in wanted:
+                self._check(name)
+
+    def _toggle_check(self, name: str) -> None:
+        """Put a check to all columns, or stop that."""
+        if name not in self._jobs:
+            self._check(name)
             return
-        table = self.controls.experiment.table
+        self._end_check(name).cancel()
+        self._set_checked(name, False)
+
+    def _check(self, name: str) -> None:
+        check, table = CHECKS[name], self.controls.experiment.table
         experiments = [Experiment(settings, table) for settings in self.comparison.columns]
-        if not measurable(experiments):
-            widgets.toast("Seeds need test rows in memory: raise the test share.", "warning")
+        if not measurable(check, experiments):
+            needed = "test rows in memory: raise the test share" if check.held_out else "rows in memory"
+            widgets.toast(f"{check.titles[self.task]}: this needs {needed}.", "warning")
             return
-        job = self._seeds = Job(lambda done, total: self.layout.show_seeds(f"Stop: fit {done + 1} of {total}"))
-        in_background(lambda: spreads(experiments, job), functools.partial(self._measured, job))
+        job = Job(lambda done, total: self.layout.show_check(name, f"Stop: fit {done + 1} of {total}"))
+        self._jobs[name] = job
+        self._set_checked(name, True)
+        self.layout.show_check(name, "Stop: waiting")
+        courtesy = Courtesy(shared_pool(), lambda: job.cancelled)
+        in_background(
+            lambda: answers(check, experiments, job, courtesy), functools.partial(self._checked, name, job), LONG_WORK
+        )
 
-    def _measured(self, job: Job, outcome: Outcome) -> None:
-        if job is not self._seeds:  # the columns are others by now
+    def _checked(self, name: str, job: Job, outcome: Outcome) -> None:
+        if job is not self._jobs.get(name):  # the columns are others by now
             return
-        self._seeds = None
-        self.layout.show_seeds()
+        self._end_check(name)
         if outcome.problem:
+            self._set_checked(name, False)
             widgets.toast(outcome.problem, "error")
             return
-        for column, spread in zip(self.columns, outcome.value, strict=True):
-            column.spread = spread
+        for column, answer in zip(self.columns, outcome.value, strict=True):
+            column.answers[name] = answer
         self._refresh(force=True)
 
-    def _forget_seeds(self) -> None:
-        job, self._seeds = self._seeds, None
-        if job is not None:
-            job.cancel()
-            self.layout.show_seeds()
+    def _end_check(self, name: str) -> Job:
+        job = self._jobs.pop(name)
+        self.layout.show_check(name)
+        return job
+
+    def _set_checked(self, name: str, made: bool) -> None:
+        self.comparison = self.comparison.checked(name, made)
+        self.bridge.set_query(comparison_query(self.comparison))
+
+    def _forget_checks(self) -> None:
+        """Stop the checks and forget their answers: the columns are others."""
+        for name in list(self._jobs):
+            self._end_check(name).cancel()
         for column in self.columns:
-            column.spread = None
+            column.answers = {}
+        self.comparison = replace(self.comparison, checks=())
 
     def _describe(self, column: Column) -> None:
         session = column.session

@@ -6,11 +6,10 @@ import csv
 import io
 from collections.abc import Sequence
 
-from supdr_viz.data.number_format import mean_text
+from supdr_viz.pages.compare.checks import CHECKS, answer_text
 from supdr_viz.pages.compare.column import Facts
 from supdr_viz.pages.compare.comparison import LETTERS
-from supdr_viz.pages.compare.seeds import SEEDS, Spread
-from supdr_viz.ui.markup import escape
+from supdr_viz.ui.markup import escape, symbols
 
 CSS = """
 table { width: 100%; font-variant-numeric: tabular-nums; } td, th { max-width: none; padding: 2px 6px; }
@@ -42,22 +41,22 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
     """
     of_map = tuple(each for each in MAP if any(each[0] in row.scores for row in rows))
     measures = (*(REGRESSION if task == "regression" else CLASSIFICATION), *of_map)
-    kind = "MSE" if task == "regression" else "error"
-    spread = f'<th scope="col" class="number">Test {kind}, {SEEDS} seeds</th>' if _spread(rows) else ""
-    least = min((row.spread.mean for row in rows if row.spread is not None), default=None)
-    heads = "".join(f'<th scope="col" class="number">{title}</th>' for _, title in measures)
-    best = {name: _best(rows, name) for name, _ in measures}
+    checks = _made(rows)
+    titles = [*(title for _, title in measures), *(CHECKS[name].titles[task] for name in checks)]
+    heads = "".join(f'<th scope="col" class="number">{title}</th>' for title in titles)
+    best = {name: _best(rows, name) for name, _ in measures} | {name: _best_answer(rows, name) for name in checks}
     body = []
     for letter, row in zip(LETTERS, rows):
-        cells = [f'<th scope="row">{letter} · {escape(row.label)}</th>', f'<td class="note">{escape(row.note)}</td>']
+        cells = [f'<th scope="row">{letter} · {escape(row.label)}</th>', f'<td class="note">{symbols(row.note)}</td>']
         cells.append(f'<td class="number">{"" if row.iteration is None else f"{row.iteration:,}"}</td>')
         for name, _ in measures:
             value = row.scores.get(name)
             mark = " best" if value is not None and value == best[name] and len(rows) > 1 else ""
             cells.append(f'<td class="number{mark}">{said(value, name, task)}</td>')
-        if spread:
-            mark = " best" if row.spread is not None and row.spread.mean == least and len(rows) > 1 else ""
-            cells.append(f'<td class="number{mark}">{spread_text(row.spread, task)}</td>')
+        for name in checks:
+            answer = row.answers.get(name)
+            mark = " best" if answer is not None and answer.value == best[name] and len(rows) > 1 else ""
+            cells.append(f'<td class="number{mark}">{answer_text(name, answer, task)}</td>')
         seconds = "" if row.seconds is None else f"{row.seconds:.2f}"
         cells += [f'<td class="model">{escape(row.size) or "–"}</td>', f'<td class="number">{seconds}</td>']
         cells.append(f"<td>{escape(row.state)}</td>")
@@ -66,7 +65,7 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
         '<div class="scroll" tabindex="0" role="region" aria-label="Results"><table>'
         "<caption>Results of the columns</caption>"
         '<tr><th scope="col">Method</th><th scope="col">Settings</th>'
-        f'<th scope="col" class="number">Iteration</th>{heads}{spread}'
+        f'<th scope="col" class="number">Iteration</th>{heads}'
         '<th scope="col">Model</th><th scope="col" class="number">Seconds</th><th scope="col">State</th></tr>'
         f"{''.join(body)}</table></div>"
     )
@@ -78,12 +77,14 @@ def table_csv(rows: Sequence[Facts]) -> str:
     names = [name for name in known if any(name in row.scores for row in rows)]
     text = io.StringIO()
     writer = csv.writer(text)
-    seeds = [f"test mean over {SEEDS} seeds", "test deviation over seeds"] if _spread(rows) else []
-    writer.writerow(["column", "method", "settings", "iteration", *names, *seeds, "model", "seconds", "state"])
+    checks = _made(rows)
+    checked = [title for name in checks for title in CHECKS[name].names]
+    writer.writerow(["column", "method", "settings", "iteration", *names, *checked, "model", "seconds", "state"])
     for letter, row in zip(LETTERS, rows):
         scores = [row.scores.get(name, "") for name in names]
-        if seeds:
-            scores += ["", ""] if row.spread is None else [row.spread.mean, row.spread.deviation]
+        for name in checks:
+            answer, check = row.answers.get(name), CHECKS[name]
+            scores += [""] * len(check.names) if answer is None else check.numbers(answer)
         writer.writerow([letter, row.label, row.note, row.iteration, *scores, row.size, row.seconds, row.state])
     return text.getvalue()
 
@@ -128,18 +129,14 @@ def said(value: float | None, name: str, task: str) -> str:
     return f"{value:.4g}" if task == "regression" else f"{value:.1f} %"
 
 
-def spread_text(spread: Spread | None, task: str) -> str:
-    """Write a mean over seeds with its deviation; a dash where there is none."""
-    if spread is None:
-        return "–"
-    if task == "regression":
-        return mean_text(spread.mean, spread.deviation)
-    return f"{spread.mean:.1f} ± {spread.deviation:.1f} %"
+def _made(rows: Sequence[Facts]) -> list[str]:
+    """Return the names of the checks that were made."""
+    return [name for name in CHECKS if any(name in row.answers for row in rows)]
 
 
-def _spread(rows: Sequence[Facts]) -> bool:
-    """Whether columns were measured over seeds."""
-    return any(row.spread is not None for row in rows)
+def _best_answer(rows: Sequence[Facts], name: str) -> float | None:
+    values = [answer.value for row in rows if (answer := row.answers.get(name)) is not None]
+    return (max if CHECKS[name].greater else min)(values, default=None)
 
 
 def _best(rows: Sequence[Facts], name: str) -> float | None:

@@ -1,14 +1,16 @@
-"""May I believe this map: three questions in one place, built when it is opened for the first time."""
+"""May I believe this map: the questions on it in one place, built when it is opened for the first time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import panel as pn
 
 from supdr_viz.pages.explorer.again import Again
 from supdr_viz.pages.explorer.chance import Chance
+from supdr_viz.pages.explorer.class_pair import ClassPair
+from supdr_viz.pages.explorer.preservation import Preservation
 from supdr_viz.pages.explorer.reasons import Reasons
 from supdr_viz.pictures.types import Frame
 from supdr_viz.run.pool import Pool
@@ -24,18 +26,26 @@ BAR_HEIGHT = 64
 TITLE = "May I believe this map?"
 
 
+class Questions(NamedTuple):
+    """What can be asked."""
+
+    chance: Chance
+    again: Again
+    preservation: Preservation
+    reasons: Reasons
+    class_pair: ClassPair
+
+
 class Belief:
     """The questions of a page on its map.
 
-    `on_view`: called when a view shows something else. `view`: a fold.
+    `on_view`: called when a view shows something else. `view`: a fold. `questions`: None before it is opened.
     """
 
     def __init__(self, session: Session, board: Board, pool: Pool, on_view: Callable[[], Any]) -> None:
         self._session, self._board, self._pool, self._on_view = session, board, pool, on_view
         self._subject: Any = None
-        self.chance: Chance | None = None
-        self.again: Again | None = None
-        self.reasons: Reasons | None = None
+        self.questions: Questions | None = None
         self.fold = Fold(TITLE, self._build, margin=(6, 0))
         self.fold.view.param.watch(self._turned, "active")
         self.view = self.fold.view
@@ -45,33 +55,39 @@ class Belief:
         settings, split = self._session.settings, self._session.split
         subject = None if settings is None else (settings.method, dict(settings.method_options), id(split))
         changed, self._subject = subject != self._subject, subject
-        if self.chance is None or self.again is None or self.reasons is None:
+        if self.questions is None or not changed:
             return
-        if changed:
-            self.chance.forget()
-            self.again.forget()
-            self.reasons.forget()
+        for question in (self.questions.chance, self.questions.again, self.questions.preservation):
+            question.forget()
+        self.questions.reasons.forget()
+        self.questions.class_pair.refresh()
 
     def settle(self) -> None:
         """Show as switched on what is on display."""
-        if self.again is not None:
-            self.again.settle()
+        if self.questions is not None:
+            self.questions.again.settle()
 
     def show_frame(self, frame: Frame, status: Status) -> None:
         """Lay what is drawn for an answer on another map, once it stands still."""
-        if self.again is not None and status.phase is not Phase.running:
-            self.again.show_frame(frame)
+        if self.questions is not None and status.phase is not Phase.running:
+            self.questions.again.show_frame(frame)
 
     def _build(self) -> list[Any]:
-        self.chance = Chance(self._session, self._board, self._pool, self._on_view)
-        self.again = Again(self._session, self._board, self._pool, self._on_view)
-        self.reasons = Reasons(self._session, self._board)
-        parts = (self.chance.view, self.again.view, self.reasons.view)
+        session, board, pool = self._session, self._board, self._pool
+        self.questions = Questions(
+            Chance(session, board, pool, self._on_view),
+            Again(session, board, pool, self._on_view),
+            Preservation(session, board, pool),
+            Reasons(session, board),
+            ClassPair(session, board),
+        )
+        parts = [question.view for question in self.questions]
         look = {"flex-wrap": "wrap", "align-items": "flex-start", "gap": "0 24px"}
         return [pn.Row(*parts, styles=look, margin=(0, 0, BAR_HEIGHT, 0), **widgets.WIDE)]
 
     def _turned(self, _event: Any) -> None:
         if self.fold.open:
             self.fold.ensure()
-        if self.reasons is not None:
-            self.reasons.open(self.fold.open)
+        if self.questions is not None:
+            self.questions.reasons.open(self.fold.open)
+            self.questions.class_pair.open(self.fold.open)

@@ -288,7 +288,7 @@ class ExplorerLayout:
         self._set_head("method", board.method.caption(), title=board.method.title)
         self._set_facts(board.method)
         self._set_head("losses", board.losses.caption(), board.losses.legend)
-        self._set_head("errors", board.errors.caption(), board.errors.legend)
+        self._set_head("errors", board.errors.caption(), board.errors.legend, board.errors.title)
 
     # --- parts -------------------------------------------------------------------------------------------------------
 

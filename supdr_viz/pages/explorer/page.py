@@ -124,6 +124,7 @@ class Explorer:
         **layout: Any,
     ) -> None:
         self._begins_at, self._fits, self._place = iteration, fits, place
+        self._opens = True  # what the address asks to run has not begun
         self._preset = ""  # the example that has begun
         self._query_of, self._on_compiled = query_of, on_compiled
         self._counted = False  # whether the latent coordinates on offer are those of this run's rows
@@ -206,16 +207,15 @@ class Explorer:
         pn.state.on_session_destroyed(functools.partial(_end, self.session, self.link, self.class_link))
 
     def _is_busy(self) -> bool:
-        return self.transport.warming or not self.link.settled
+        return self.transport.kernels.waiting or not self.link.settled
 
     def _loaded(self) -> None:
         document = pn.state.curdoc
         if document is not None:
             self.link.attach(self.session.player, document)
             self.slow_run_notice.attach(document)
-            self.transport.compile_first(document, self._compiled)
-            self._run_to(self._begins_at)
-            self._run_cell()
+            self.transport.kernels.attach(document)
+            self._run_from_address()
             if self._presents:
                 self.presenter.start()
 
@@ -225,21 +225,27 @@ class Explorer:
     def _compiled(self) -> None:
         self._apply(self.controls.experiment)
         self._begin_example()
-        self._run_to(self.bridge.lost_at or self._begins_at)
-        self._run_cell()
+        self._run_from_address()
         if self._on_compiled is not None:
             self._on_compiled()
 
+    def _run_from_address(self) -> None:
+        """Run as the address says, once, as soon as the method can run."""
+        if self._opens and not self.transport.kernels.waiting:
+            self._opens = False
+            self._run_to(self.bridge.lost_at or self._begins_at)
+            self._run_cell()
+
     def _run_to(self, iteration: int) -> None:
         """Take the steps to where the address begins, or what was seen when the server went away, and pause there."""
-        able = iteration and not self.transport.warming and self.session.settings is not None
+        able = iteration and not self.transport.kernels.waiting and self.session.settings is not None
         if able and self.transport.may_train():
             self.session.player.run(until=iteration, hurry_to=iteration)
 
     def _run_cell(self) -> None:
         """Run the cell of a sweep that was clicked, and say how its one split differs from the cell."""
         settings = self.session.settings
-        if not self._fits or self.transport.warming or settings is None:
+        if not self._fits or self.transport.kernels.waiting or settings is None:
             return
         mean = f" The cell is the mean of {self._fits} such fits, so its error is another." if self._fits > 1 else ""
         held = f"One split: {settings.test_share:.0%} of the rows are held out, by seed {settings.seed}."
@@ -286,9 +292,10 @@ class Explorer:
             self._preset = name  # an example whose data are yet to come has not begun
 
     def _apply(self, experiment: Experiment) -> None:
-        if self.transport.warming:
-            return
         settings = experiment.settings
+        if self.transport.kernels.hold([settings.method], self._compiled):
+            self.session.player.pause()
+            return
         self.transport.follow()
         self._show_address()
         before, modes_before = self.session.settings, self.board.method.modes

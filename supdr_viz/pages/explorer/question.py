@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import panel as pn
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from supdr_viz.run.pool import Pool
+from supdr_viz.run.pool import Courtesy, Pool
 from supdr_viz.run.session import Session
 from supdr_viz.ui import widgets
 from supdr_viz.ui.background import LONG_WORK, Job, Outcome, in_background
@@ -19,33 +18,9 @@ from supdr_viz.ui.binding import Bound
 
 ON_DISK = "Rows on disk are too many for this."
 
-# Seconds for which the fits give way to runs that have something to do, and seconds of work before they do so again.
-GIVES_WAY, WORKS = 0.05, 0.02
-
-# How long they sleep before they look again whether the runs are idle.
-LOOKS = 0.002
+TABLE_CSS = "th { white-space: normal; max-width: 110px; }"
 
 Interrupted = Callable[[], bool]
-
-
-class Courtesy:
-    """Says whether fits are to be interrupted, and lets them wait while runs of the pool have something to do.
-
-    `cancelled`: whether their result is not needed any more.
-    """
-
-    def __init__(self, pool: Pool, cancelled: Callable[[], bool]) -> None:
-        self._pool, self._cancelled = pool, cancelled
-        self._since = time.monotonic()
-
-    def __call__(self) -> bool:
-        """Return whether to stop; give way first, if it is time to."""
-        now = time.monotonic()
-        if now - self._since > WORKS:
-            while not self._cancelled() and not self._pool.idle and time.monotonic() - now < GIVES_WAY:
-                time.sleep(LOOKS)
-            self._since = time.monotonic()
-        return self._cancelled()
 
 
 class Question:
@@ -69,7 +44,7 @@ class Question:
         switches = Switches(marks)
         switches.visible = False
         self.marks = Bound(switches, lambda on: self.show_marks(on))
-        self.words = widgets.html(margin=(4, 8))
+        self.words = widgets.html(css=TABLE_CSS, margin=(4, 8))
         bar = Bar({"choice": self._choice.widget, "start": self._start, "stop": self._stop, "marks": switches})
         self.view = pn.Column(
             widgets.section(self.title), bar, self.words, margin=0, styles={"flex": "1 1 320px", "min-width": "0"}
@@ -114,7 +89,11 @@ class Question:
         if self.session.split.whole is not None:
             widgets.message(self.words, ON_DISK, "warning")
             return
-        iterate = self.pieces(self._choices[self._choice.value])
+        try:
+            iterate = self.pieces(self._choices[self._choice.value])
+        except ValueError as problem:
+            widgets.message(self.words, str(problem), "warning")
+            return
         job = self._job = Job(lambda _done, _total: self._arrived(job))
         courtesy = Courtesy(self._pool, lambda: job.cancelled)
 
@@ -169,7 +148,7 @@ class Question:
 
     def _tell(self, whole: bool) -> None:
         self.words.object = self.text(self.answer, whole)
-        self.marks.widget.visible = True
+        self.marks.widget.visible = bool(self.marks.widget.options)
         self.show(self.answer)
 
     def _rest(self) -> None:
@@ -179,3 +158,10 @@ class Question:
 def paragraph(text: str, kind: str = "") -> str:
     """Write a sentence as HTML; `kind`: empty, or one of "quiet", "warning"."""
     return f'<p class="{kind}">{widgets.escape(text)}</p>'
+
+
+def table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Write a small table; cells are HTML."""
+    head = "".join(f"<th>{widgets.escape(each)}</th>" for each in heads)
+    body = "".join("<tr>" + "".join(f"<td>{each}</td>" for each in line) + "</tr>" for line in lines)
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -9,10 +9,17 @@ import numpy as np
 import panel as pn
 from numpy.typing import NDArray
 
-from supdr.quality import RowExplanation, SelectionExplanation, biplot_arrows, explain_row, explain_selection
+from supdr.quality import (
+    RowExplanation,
+    SelectionExplanation,
+    biplot_arrows,
+    explain_row,
+    explain_selection,
+    map_derivative,
+)
 from supdr.quality.explanations import column_names
-from supdr_viz.pages.explorer.question import ON_DISK, paragraph
-from supdr_viz.pages.explorer.small_pictures import cells, side_by_side
+from supdr_viz.pages.explorer.question import ON_DISK, TABLE_CSS, paragraph, table
+from supdr_viz.pages.explorer.small_pictures import bar, cells, side_by_side
 from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.run.session import Session
 from supdr_viz.ui import widgets
@@ -24,15 +31,16 @@ from supdr_viz.views.points import shorten
 
 TITLE = "Why is it here?"
 ASK = "Point at a row of the latent space, or select several rows."
-BIPLOT = "arrows of all columns"
+BIPLOT, COUNT = "arrows of all columns", "which columns count"
+
+# Rows at which the map's derivative is averaged, and columns that are listed.
+AVERAGED, LISTED = 100, 8
 
 # Most arrows of a linear map: those of the columns that move it most.
 MOST_ARROWS = 8
 
 # Arrows are drawn longer if the longest is shorter than this share of the map's width; by how much at most.
 SHORT, LONGEST_SCALE = 0.04, 1000
-
-TABLE_CSS = "th { white-space: normal; max-width: 110px; }"
 
 
 class Reasons:
@@ -45,12 +53,12 @@ class Reasons:
         self._session, self._board = session, board
         self._open = False
         self._latest = Latest()
-        self._marks = Bound(Switches([BIPLOT]), self._biplot_chosen)
+        self._marks = Bound(Switches([BIPLOT, COUNT]), self._of_all_chosen)
         self.words = widgets.html(css=TABLE_CSS, margin=(4, 8))
         widgets.message(self.words, ASK)
         self.view = pn.Column(
             widgets.section(TITLE),
-            Bar({"biplot": self._marks.widget}),
+            Bar({"marks": self._marks.widget}),
             self.words,
             margin=0,
             styles={"flex": "1 1 320px", "min-width": "0"},
@@ -92,42 +100,43 @@ class Reasons:
         else:
             self._explain_selection(rows)
 
-    def _biplot_chosen(self, on: list[str]) -> None:
-        if not on:
+    def _of_all_chosen(self, on: list[str]) -> None:
+        """Explain the map as a whole; of two switches that are on the last one counts."""
+        if not on or not self._at_hand():
             self.forget()
             return
-        rows = self._rows()
-        if rows is None:
-            return
-        player = self._session.player
-        self._latest.ask(lambda: biplot_arrows(player.fitted, rows), self._biplot_told)
+        self._marks.show(on[-1:])
+        self._board.latent.put(arrows=None)
+        player, split = self._session.player, self._session.split
+        assert split is not None
+        if on[-1] == BIPLOT:
+            self._latest.ask(lambda: biplot_arrows(player.fitted, split.X_train), self._biplot_told)
+        else:
+            self._latest.ask(lambda: column_weights(player.fitted, split.X_train), self._weights_told)
 
     def _explain_row(self, row: int) -> None:
-        rows, player, names = self._rows(), self._session.player, self._names()
-        if rows is not None and player.newest is not None:
+        player, names, split = self._session.player, self._session.column_names, self._session.split
+        if self._at_hand() and split is not None and player.newest is not None:
+            n_train = len(split.X_train)
+            values = split.X_train[row] if row < n_train else split.X_test[row - n_train]
             self._latest.ask(
-                lambda: explain_row(player.fitted, rows[row], names=names),
+                lambda: explain_row(player.fitted, values, names=names),
                 lambda outcome: self._row_told(row, outcome),
             )
 
     def _explain_selection(self, chosen: list[int]) -> None:
-        rows, names = self._rows(), self._names()
+        split, names = self._session.split, self._session.column_names
         self._board.latent.put(arrows=None)
-        if rows is not None:
-            self._latest.ask(lambda: explain_selection(rows, chosen, names=names), self._selection_told)
+        if self._at_hand() and split is not None:
+            self._latest.ask(lambda: explain_selection(split.all_rows, chosen, names=names), self._selection_told)
 
-    def _rows(self) -> NDArray | None:
-        """Return all rows of the scene as the method takes them; None, and why, where they are on disk."""
+    def _at_hand(self) -> bool:
+        """Return whether there are rows in memory; say so if they are on disk."""
         split = self._session.split
         if split is None or split.whole is not None:
             widgets.message(self.words, ON_DISK if split is not None else "", "warning")
-            return None
-        return np.concatenate([split.X_train, split.X_test])
-
-    def _names(self) -> list[str] | None:
-        dataset, split = self._session.dataset, self._session.split
-        fits = dataset is not None and split is not None and len(dataset.feature_names) == split.X_train.shape[1]
-        return [str(name) for name in dataset.feature_names] if fits and dataset is not None else None
+            return False
+        return True
 
     # --- what is said -------------------------------------------------------------------------------------------------
 
@@ -161,13 +170,27 @@ class Reasons:
             return
         moves = outcome.value @ plane.axes
         order = np.argsort(-np.linalg.norm(moves, axis=1), kind="stable")[:MOST_ARROWS]
-        names = column_names(self._names(), len(moves))
+        names = column_names(self._session.column_names, len(moves))
         middle = [float(each) for each in np.nanmean(frame.latent, axis=0)]
         self._draw(moves[order], [names[column] for column in order], origin=middle)
         shown = "" if len(moves) <= MOST_ARROWS else f" The {MOST_ARROWS} longest of {len(moves)} are drawn."
         self.words.object = paragraph(
             f"The map is linear: an arrow says where a standard deviation more of its column moves every row.{shown}"
         )
+
+    def _weights_told(self, outcome: Outcome) -> None:
+        frame, scene = self._board.points.frame, self._session.scene
+        if outcome.problem or frame is None or scene is None:
+            self._refuse(outcome)
+            return
+        moves, gate = outcome.value
+        low, high = frame.latent_extent[:2]
+        names = column_names(self._session.column_names, len(moves))
+        text = weights_text(names, moves / (high - low), gate)
+        if scene.images is not None and scene.images[0].size == len(moves):
+            shown = [("Moves the map", moves), *([] if gate is None else [("Counts in the gate", gate)])]
+            text += side_by_side(*(cells(title, each.reshape(scene.images.shape[1:])) for title, each in shown))
+        self.words.object = text
 
     def _draw(self, moves: NDArray, names: list[str], *, row: int = -1, origin: list[float] | None = None) -> None:
         arrows = {"row": row, "origin": origin or [], "by": moves.astype(np.float32)}
@@ -195,10 +218,39 @@ def arrow_scale(longest: float) -> int:
     return scale
 
 
+def column_weights(model: Any, rows: NDArray) -> tuple[NDArray, NDArray | None]:
+    """Return how far a standard deviation of each column moves a row, on average (root mean square), (D,).
+
+    The second entry is ClassAtlas's own relevance of columns: their weights in the squared distances of its gate, (D,),
+    of mean 1; None where it lets columns count alike, and for other methods.
+    """
+    some = rows[np.linspace(0, len(rows) - 1, min(len(rows), AVERAGED)).astype(int)]
+    moves = np.sqrt((map_derivative(model, some) ** 2).sum(axis=1).mean(axis=0))
+    scale = getattr(getattr(getattr(model, "gate_", None), "mapping", None), "scale", None)
+    if scale is None or len(scale) != len(moves):
+        return moves, None
+    return moves, scale**2 / np.mean(scale**2)
+
+
+def weights_text(names: Sequence[str], shares: NDArray, gate: NDArray | None) -> str:
+    """Write the columns that count most; `shares`: of the map's width by which they move it; `gate`: their weights."""
+    order = np.argsort(-(shares if gate is None else gate), kind="stable")[:LISTED]
+    heads = ["column", "moves a row by, of the map's width"]
+    lines = [[widgets.escape(names[k]), f"{100 * shares[k]:.2g}\u00a0%"] for k in order]
+    text = "A standard deviation more of a column moves a row so far, on average."
+    if gate is not None:
+        heads.append("weight in the gate's distances")
+        for k, line in zip(order, lines):
+            line.append(f"{bar([gate[k] / gate.max()], ['curve 0'])} {gate[k]:.2g}")
+        text += " The gate, which finds the class of a row, lets columns count by their relevance; 1 is the mean."
+    less = paragraph(f"The first {LISTED} of {len(names)} columns.", "quiet small") if len(names) > LISTED else ""
+    return paragraph(text) + table(heads, lines) + less
+
+
 def row_table(found: RowExplanation, shares: NDArray) -> str:
     """Write the columns that move a row; `shares`: of the map's width by which they do."""
     lines = [
-        (name, f"{value:.3g}", f"{deviation:+.1f}", f"{100 * share:.2g}\u00a0%")
+        (widgets.escape(name), f"{value:.3g}", f"{deviation:+.1f}", f"{100 * share:.2g}\u00a0%")
         for name, value, deviation, share in zip(found.names, found.values, found.deviations, shares)
     ]
     return table(("column", "value", "standard deviations from the mean", "moves it by, of the map's width"), lines)
@@ -207,7 +259,7 @@ def row_table(found: RowExplanation, shares: NDArray) -> str:
 def selection_text(found: SelectionExplanation) -> str:
     """Write the columns in which a selection differs, and its rule."""
     lines = [
-        (name, f"{effect:+.2f}", f"{mean:.3g}", f"{other:.3g}")
+        (widgets.escape(name), f"{effect:+.2f}", f"{mean:.3g}", f"{other:.3g}")
         for name, effect, mean, other in zip(found.names, found.effects, found.means, found.rest_means)
     ]
     rule = str(found)
@@ -216,10 +268,3 @@ def selection_text(found: SelectionExplanation) -> str:
         + paragraph(rule[:1].upper() + rule[1:] + ".")
         + table(("column", "effect size", "mean here", "mean of the others"), lines)
     )
-
-
-def table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """Write a small table."""
-    head = "".join(f"<th>{widgets.escape(each)}</th>" for each in heads)
-    body = "".join("<tr>" + "".join(f"<td>{widgets.escape(each)}</td>" for each in line) + "</tr>" for line in lines)
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -1,6 +1,8 @@
-"""Small pictures beside a text: a map of points, the cells of a derivative; SVG, in colours that follow the theme."""
+"""Small pictures beside a text: points, cells, curves, histograms, bars; SVG, in colours that follow the theme."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,12 @@ SIDE, ROOM = 200, 8
 
 # Most points of a picture: of more, as many are drawn at random.
 MOST_POINTS = 1500
+
+# Pixels of the height of curves and histograms, of a bar of the share 1, and of its height.
+HIGH, BAR_WIDE, BAR_HIGH = 110, 50, 9
+
+# Bins of a histogram.
+BINS = 16
 
 
 def small_map(title: str, places: NDArray, roles: list[str]) -> str:
@@ -47,17 +55,73 @@ def cells(title: str, values: NDArray) -> str:
     return _figure(title, "".join(marks), round(wide * size), round(high * size))
 
 
+def curves(title: str, x: NDArray, lines: Mapping[str, tuple[NDArray, str]]) -> str:
+    """Draw lines over the logarithms of x (m,), with heights from 0 to 1.
+
+    `lines`: name -> heights (m,) and the role of the colour.
+    """
+    place = np.log(x / x[0]) / (np.log(x[-1] / x[0]) or 1.0)
+    right = ROOM + (SIDE - 2 * ROOM) * place
+    marks, names = [], []
+    for name, (heights, role) in lines.items():
+        down = ROOM + (HIGH - 2 * ROOM) * (1.0 - np.clip(heights, 0.0, 1.0))
+        path = "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(right, down))
+        marks.append(f'<path d="M{path}" fill="none" stroke="{css(role)}" stroke-width="2"/>')
+        names.append(f"{_swatch(role)} {widgets.escape(name)}")
+    ends = f"{x[0]:,} to {x[-1]:,}"
+    return _figure(title, "".join(marks), SIDE, HIGH, f"{widgets.escape(title)} ({ends}): {', '.join(names)}")
+
+
+def histograms(title: str, groups: Sequence[tuple[NDArray, str]]) -> str:
+    """Draw how values are distributed in each group, over one scale: shares of the group.
+
+    `groups`: values (n,), NaN where missing, and the role of the colour.
+    """
+    values = np.concatenate([each for each, _ in groups])
+    edges = np.linspace(np.nanmin(values), np.nanmax(values), BINS + 1)
+    if edges[0] == edges[-1]:
+        edges = np.linspace(edges[0] - 0.5, edges[0] + 0.5, BINS + 1)
+    shares = [np.histogram(each[~np.isnan(each)], edges)[0] / len(each) for each, _ in groups]
+    wide, unit = (SIDE - 2 * ROOM) / BINS, (HIGH - 2 * ROOM) / (max(float(each.max()) for each in shares) or 1.0)
+    marks = []
+    for share, (_, role) in zip(shares, groups):
+        for place in np.flatnonzero(share):
+            x, high = ROOM + place * wide, unit * share[place]
+            box = f'x="{x:.1f}" y="{HIGH - ROOM - high:.1f}" width="{wide:.1f}" height="{high:.1f}"'
+            marks.append(f'<rect {box} fill="{css(role)}" fill-opacity=".55"/>')
+    ends = f"{edges[0]:.3g} to {edges[-1]:.3g}"
+    return _figure(title, "".join(marks), SIDE, HIGH, f"{widgets.escape(title)}, {ends}")
+
+
+def bar(shares: Sequence[float], roles: Sequence[str]) -> str:
+    """Draw shares, together at most 1, one after the other in a line."""
+    marks, x = [], 0.0
+    for share, role in zip(shares, roles):
+        wide = BAR_WIDE * share
+        marks.append(f'<rect x="{x:.1f}" width="{wide:.1f}" height="{BAR_HIGH}" fill="{css(role)}"/>')
+        x += wide
+    return f'<svg width="{BAR_WIDE}" height="{BAR_HIGH}" aria-hidden="true">{"".join(marks)}</svg>'
+
+
 def side_by_side(*pictures: str) -> str:
     """Write pictures beside each other."""
     return f'<div style="display:flex;gap:8px;margin:4px 0">{"".join(pictures)}</div>'
 
 
-def _figure(title: str, content: str, wide: int, high: int) -> str:
+def _swatch(role: str) -> str:
+    """Write a short line in the colour of a role."""
+    line = f"border-top:2.5px solid {css(role)}"
+    return f'<i style="display:inline-block;width:14px;vertical-align:middle;{line}"></i>'
+
+
+def _figure(title: str, content: str, wide: int, high: int, caption: str = "") -> str:
+    """Write a picture with its caption, HTML; an empty one: the title."""
     name = widgets.escape(title)
     frame = "border:1px solid var(--supdr-border);border-radius:6px;background:var(--supdr-card)"
     svg = f'<svg role="img" aria-label="{name}" viewBox="0 0 {wide} {high}" width="100%" style="{frame}">'
     place = f"margin:0;flex:0 1 {wide}px;min-width:0"
-    return f'<figure style="{place}">{svg}{content}</svg><figcaption class="small">{name}</figcaption></figure>'
+    below = f'<figcaption class="small">{caption or name}</figcaption>'
+    return f'<figure style="{place}">{svg}{content}</svg>{below}</figure>'
 
 
 def _on_square(places: NDArray) -> NDArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from supdr.engine.iterate import Snapshot
+from supdr_viz.data.number_format import figure
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.pages.explorer.layout import ExplorerLayout
 from supdr_viz.pages.explorer.slow_run_notice import SlowRunNotice
@@ -138,12 +139,12 @@ def summary(session: Session, status: Status) -> str:
     words = [WORDS[status.phase][0]]
     if newest is not None and scene is not None and settings is not None:
         words.append(f"{MENU[settings.method].label} on {scene.title}, iteration {newest.iteration}")
-        words.append(f"objective {newest.objective:.4g}")
+        words.append(f"objective {figure(newest.objective, 4)}")
         errors = session.player.curves()[1]
         theirs = len(errors.iteration) > 0 and errors.iteration[-1] == newest.iteration
         for name in ("train", "unlabelled", "test"):
             if theirs and name in errors.values:
-                value = f"{errors.values[name][-1]:.3g}"
+                value = figure(errors.values[name][-1], 3)
                 words.append(f"{name} error {value} %" if scene.task == "classification" else f"{name} MSE {value}")
     if status.message:
         words.append(status.message)

@@ -41,6 +41,9 @@ OPTION_SX = {
     "lineHeight": 1.35,
 }
 
+# The buttons stand below what is to be read before, and in view however long that is.
+AT_HAND = {"position": "sticky", "bottom": "0", "z-index": "2", "padding": "4px 5px", "background": "var(--supdr-card)"}
+
 Act = Callable[[], Any]
 
 
@@ -77,9 +80,9 @@ class LessonPanel:
         self.facts = widgets.html(css=LESSON_CSS, visible=False, margin=(2, 8))
         self.link = widgets.html(css=LESSON_CSS, margin=(2, 8))
         own = Fold("Your own lesson", self._build_own)
-        buttons = pn.Row(self.back, self.next, margin=(0, 5))
+        buttons = pn.Row(self.back, self.next, margin=0, styles=AT_HAND, **widgets.WIDE)
         self.view = pn.Column(
-            *(self.menu, self.head, buttons, self.text, self.asked, *self.options, self.told, self.facts, self.link),
+            *(self.menu, self.head, self.text, self.asked, *self.options, self.told, self.facts, buttons, self.link),
             *(self.zoom, own.view),
             margin=(6, 0, 8, 0),
             **widgets.WIDE,

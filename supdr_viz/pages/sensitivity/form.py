@@ -10,7 +10,7 @@ from typing import Any
 import panel as pn
 
 from supdr.engine.parameters import to_number
-from supdr_viz.controls.forms import make_knob
+from supdr_viz.controls.forms import glossary, make_knob
 from supdr_viz.pages.sensitivity.settings import (
     AXES,
     FOR_TASK,
@@ -31,6 +31,11 @@ from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.lazy import Fold
 
 NONE = ""
+
+
+def _end(value: float) -> str:
+    """Write an end of an axis as its ticks are written: 1e-6."""
+    return f"{value:g}".replace("e-0", "e-")
 
 
 class AxisControl:
@@ -65,14 +70,14 @@ class AxisControl:
         if method != self._method:
             self._method = method
             none = {"none": NONE} if self._optional else {}
-            names["options"] = none | {spec.title: spec.name for spec in sweepable(method)}
+            names["options"] = none | {spec.label: spec.name for spec in sweepable(method)}
         self.axis = axis
         self._name.show(axis.name if axis else NONE, **names)
         listed = axis is not None and axis.spacing == "list"
         if axis is not None:
             self._spacing.show(axis.spacing)
-            self._low.show(f"{axis.low:g}")
-            self._high.show(f"{axis.high:g}")
+            self._low.show(_end(axis.low))
+            self._high.show(_end(axis.high))
             self._count.show(str(axis.count))
             self._listed.show(axis.text().split(":", 2)[2] if listed else "")
         self.spacing.visible = axis is not None
@@ -171,8 +176,8 @@ class SweepControls:
             for spec in PROTOCOL_FORM
             if spec.name != "metric"
         }
-        help = " ".join(spec.help for spec in PROTOCOL_FORM if spec.help)
-        return [*(knob.widget for knob in self._knobs.values()), widgets.caption(help)]
+        meanings = glossary(spec for spec in PROTOCOL_FORM if spec.name in self._knobs)
+        return [*(knob.widget for knob in self._knobs.values()), widgets.html(meanings, margin=8)]
 
     def _axis_changed(self, number: int, axis: Axis | None) -> None:
         axes = list(self.settings.axes)

@@ -252,7 +252,7 @@ class Sensitivity:
                 metric=settings.metric,
                 measured=METRICS[settings.metric],
                 titles=titles,
-                symbols=[self._spec(name).symbol or name for name in grid],
+                symbols=[self._spec(name).symbol.replace("_", "") or name for name in grid],
                 links={number: self._link(params) for number, params in cells.items()},
                 n_cells=len(cells),
                 options=settings.base.method_options,
@@ -282,7 +282,7 @@ class Sensitivity:
             return f"# {error}\n"
 
     def _title(self, name: str) -> str:
-        return self._spec(name).title
+        return self._spec(name).label
 
     def _spec(self, name: str) -> Parameter:
         return next(spec for spec in MENU[self.settings.base.method].form if spec.name == name)

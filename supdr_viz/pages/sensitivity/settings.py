@@ -15,7 +15,7 @@ from supdr.datasets.limits import listed
 from supdr.engine.parameters import Parameter, choices, count, quoted, to_number
 from supdr.quality.summary import MEASURES
 from supdr.sensitivity import Sweep, linear, logarithmic
-from supdr.sensitivity.scoring import PREDICTIONS
+from supdr.sensitivity.scoring import CLUSTERS, FURTHER_FITS, PREDICTIONS
 from supdr_viz.experiment.build import build_estimator, check_columns, has_gaps, imputer
 from supdr_viz.experiment.codec import Entry, arguments_entries, form_table, link_query
 from supdr_viz.experiment.methods import MENU
@@ -41,14 +41,19 @@ METRICS = {
     "knn_error": "error of neighbours on the map",
     "distance_correlation": "correlation of distances",
     "class_centre_correlation": "correlation of class centres",
+    "steadiness": "steadiness of the map's clusters",
+    "cohesiveness": "cohesiveness of the map's clusters",
+    "stability": "neighbours that stay (10 more fits)",
+    "pvalue": "p of shuffled labels (19 more fits)",
     "support_fraction": "share of support vectors",
     "objective": "objective on training rows",
     "n_iter": "iterations",
     "fit_seconds": "seconds of a fit",
 }
+OF_RUN, OF_BELIEF = ("objective", "n_iter", "fit_seconds"), (*CLUSTERS, *FURTHER_FITS)
 FOR_TASK = {
-    "classification": ("error", "accuracy", "support_fraction", "objective", "n_iter", "fit_seconds", *MEASURES),
-    "regression": ("mse", "r2", "correlation", "objective", "n_iter", "fit_seconds", *MEASURES[:-1]),
+    "classification": ("error", "accuracy", "support_fraction", *OF_RUN, *MEASURES, *OF_BELIEF),
+    "regression": ("mse", "r2", "correlation", *OF_RUN, *MEASURES[:-1], *OF_BELIEF),
 }
 
 PROTOCOL_FORM = (

@@ -70,10 +70,10 @@ def charts(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, pr
         shades=SHADES,
         smooth=True,
         keys=(
-            Key("axes, crossing at the centre", "text", "line"),
-            Key("nine tenths of a class", "muted", "ring"),
+            Key("axes", "text", "line"),
+            Key("90 % of a class", "muted", "ring"),
             Key("doubt", "text", "ring"),
-            Key("its two candidates", "muted", "line", "dotted"),
+            Key("its candidates", "muted", "line", "dotted"),
         ),
         numbers=_numbers(fitted, snapshot),
     )

@@ -177,7 +177,7 @@ def balance(
         ),
         marks=np.stack([means, now]),
         mark_role=np.array([1, 0], dtype=np.uint8),
-        axis_labels=("−λ L_X: misfit of X", "−L_Y: misfit of targets"),
+        axis_labels=("misfit of X, times λ", "misfit of targets"),
         keys=(
             Key("now", "primary"),
             Key("means", "muted"),
@@ -239,7 +239,7 @@ def spectrum(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, 
             Key("threshold for X", "error", "line", "dashed"),
         ),
         numbers=(
-            Number("threshold", threshold, help="√(reg_u reg_v) by λ (Gaussian: 2cλ): X alone keeps what exceeds it"),
+            Number("threshold", threshold, help="√(reg_u reg_v) / λ (Gaussian: / 2cλ): X alone keeps what exceeds it"),
             Number("rank", rank, f"of {count}", "components that are not 0"),
         ),
     )

@@ -157,7 +157,7 @@ def test_a_form_explains_the_knobs_that_apply_and_no_others():
         form.show({"kernel": kernel})
         values = {TASK: "classification", **form.values}
         titles = {spec.title for spec in specs if spec.help and spec.applies(values)}
-        assert set(re.findall("<dt>(.*?)</dt>", explained(form))) == {widgets.escape(title) for title in titles}
+        assert set(re.findall("<dt>(.*?)</dt>", explained(form))) == {widgets.symbols(title) for title in titles}
     assert titles < {spec.title for spec in specs if spec.help}
 
 

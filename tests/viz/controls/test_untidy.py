@@ -2,6 +2,7 @@
 
 import io
 import re
+import zipfile
 from dataclasses import replace
 from urllib.parse import unquote
 
@@ -16,9 +17,11 @@ from supdr.sensitivity.splits import splits_of
 from supdr_viz.controls.upload import likely_target
 from supdr_viz.data.columns import names_from_text, names_to_text, reading_options, views_from_text, views_to_text
 from supdr_viz.experiment.build import Unusable, build_dataset, build_estimator, check_columns
-from supdr_viz.experiment.settings import Settings, from_json, to_json
+from supdr_viz.experiment.codec import link_entries
+from supdr_viz.experiment.settings import Settings, from_json, parse_entries, to_json
 from supdr_viz.experiment.snippet import to_python
 from supdr_viz.experiment.splitting import filled, split
+from supdr_viz.pages.sensitivity.command import load_data
 from supdr_viz.pages.sensitivity.settings import Axis, SweepSettings, build_sweep
 from supdr_viz.ui import binding
 from tests.bad_input.workbooks import workbook
@@ -80,6 +83,54 @@ def test_from_an_untidy_file_to_a_run_and_back_by_its_link():
         visitor.press("Use this file").settle()
         assert visitor.query == query
         assert visitor.stands == ("ready", 0)
+
+
+def described():
+    """Rows of an array, and a table that describes them."""
+    rng = np.random.default_rng(1)
+    numbers, made = io.BytesIO(), io.BytesIO()
+    np.save(numbers, rng.normal(size=(ROWS, 4)) + 2 * (np.arange(ROWS) % 2)[:, None])
+    rows = "".join(f"{rng.normal():.3f},{'abc'[k % 3]},{'xy'[k % 2]}\n" for k in range(ROWS))
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("numbers.npy", numbers.getvalue())
+        archive.writestr("rows.csv", f"depth,batch,kind\n{rows}")
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(("left_out", "features"), [((), 8), (("depth",), 7), (("depth", "batch"), 4)])
+def test_a_choice_of_columns_that_describe_rows_survives_link_program_and_sweep(left_out, features, tmp_path):
+    (tmp_path / "rows.zip").write_bytes(described())
+    with Visitor(OPENING) as visitor:
+        upload(visitor, described(), "rows.zip")
+        assert roles(visitor) == {"depth": "leave out", "batch": "leave out", "kind": "target"}
+        chosen = {**dict.fromkeys(("depth", "batch"), "use"), **dict.fromkeys(left_out, "leave out")}
+        visitor.do(lambda: columns(visitor).param.update(roles={**columns(visitor).roles, **chosen}))
+        visitor.press("Use this file").settle()
+        query = visitor.query
+    with Visitor(f"?{query}") as visitor:
+        visitor.upload("rows.zip", described())
+        assert roles(visitor) == {**dict.fromkeys(left_out, "leave out"), "kind": "target"}
+        visitor.press("Use this file").settle()
+        assert visitor.sees(f"test rows, {features} features")
+        assert visitor.query == query
+    settings, problems = parse_entries(link_entries(f"?{query}"))
+    assert not problems
+    again = read_file(tmp_path / "rows.zip", **reading_options(settings.data_options))
+    assert again.n_features == features
+    swept = load_data(SweepSettings(settings, (Axis("reg_u", "log", 0.01, 1.0, 2),)), {}, tmp_path)
+    np.testing.assert_array_equal(swept.X, again.X)
+
+
+def test_a_target_that_the_library_would_choose_survives_the_link_though_the_page_proposes_another():
+    text = "x,z,code\n" + "".join(f"{k % 9},{'pq'[k % 2]},{k + 5}\n" for k in range(ROWS))
+    look = preview(text.encode(), "mine.csv")
+    assert (look.target, likely_target(look)) == ("code", "z")
+    with Visitor(OPENING) as visitor:
+        upload(visitor, text).choose("Target", "code").press("Use this file").settle()
+        query = visitor.query
+    with Visitor(f"?{query}") as visitor:
+        upload(visitor, text)
+        assert visitor.widget("Target").value == "code"
 
 
 def test_a_sheet_of_a_workbook_is_part_of_the_link():

@@ -7,6 +7,8 @@ import holoviews as hv
 import numpy as np
 import pandas as pd
 import pytest
+from bokeh.document import Document
+from panel.io.state import set_curdoc
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -21,6 +23,13 @@ from supdr_viz import plots
 from supdr_viz.ui.theme import DARK, LIGHT
 
 DATA = make_spirals(3, 30, turns=0.7, random_state=0)
+
+
+@pytest.fixture(autouse=True)
+def _document():
+    """A document of its own: that of a page of an earlier test may be gone."""
+    with set_curdoc(Document()):
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""May I believe this map: the three questions of the explorer, as a visitor asks them."""
+"""May I believe this map: the questions of the explorer, as a visitor asks them."""
 
 import re
 import threading
@@ -7,14 +7,16 @@ import time
 import numpy as np
 import pytest
 
-from supdr.quality import Stability, explain_selection
+import supdr
+from supdr.quality import Stability, class_trust, explain_pair, explain_row, explain_selection
 from supdr_viz.experiment.build import build_dataset
 from supdr_viz.experiment.settings import parse_query
 from supdr_viz.pages.explorer.again import agreement, laid_on
 from supdr_viz.pages.explorer.belief import TITLE
-from supdr_viz.pages.explorer.question import GIVES_WAY, WORKS, Courtesy
-from supdr_viz.pages.explorer.reasons import SHORT, arrow_scale
-from supdr_viz.run.pool import ManualPool, Pool
+from supdr_viz.pages.explorer.preservation import class_text
+from supdr_viz.pages.explorer.reasons import SHORT, arrow_scale, column_weights, weights_text
+from supdr_viz.pages.explorer.small_pictures import curves, histograms
+from supdr_viz.run.pool import LONG_WAITS, LONG_WORKS, Courtesy, ManualPool, Pool
 from supdr_viz.views.stage.components import Hub
 from supdr_viz.views.stage.packed_positions import unpacked_places
 from tests.viz.visitor import Visitor
@@ -98,16 +100,16 @@ def test_fits_give_way_to_runs_for_a_while_only():
     pool = ManualPool()
     assert pool.idle
     courtesy = Courtesy(pool, lambda: False)
-    time.sleep(2 * WORKS)
+    time.sleep(2 * LONG_WORKS)
     began = time.monotonic()
     assert not courtesy()
-    assert time.monotonic() - began < GIVES_WAY
+    assert time.monotonic() - began < LONG_WAITS
     pool.add(Busy())
     assert not pool.idle
-    time.sleep(2 * WORKS)
+    time.sleep(2 * LONG_WORKS)
     began = time.monotonic()
     assert not courtesy()
-    assert time.monotonic() - began >= GIVES_WAY
+    assert time.monotonic() - began >= LONG_WAITS
     assert Courtesy(pool, lambda: True)()
 
 
@@ -234,3 +236,136 @@ def test_a_linear_map_has_arrows_of_its_columns():
 def test_short_arrows_are_drawn_longer(longest, scale):
     assert arrow_scale(longest) == scale
     assert longest * scale >= SHORT or scale == 1000 or longest == 0.0
+
+
+def test_columns_are_listed_by_how_far_they_move_the_map():
+    with Visitor(IRIS) as visitor:
+        opened(visitor).mark("which columns count").settle()
+        assert visitor.sees("A standard deviation more of a column moves a row so far, on average")
+        assert visitor.sees("petal length (cm)")
+        assert not visitor.sees("weight in the gate's distances")
+        visitor.mark("arrows of all columns").settle()  # MAC's map is not linear
+        assert visitor.sees("linear map")
+        assert not visitor.sees("on average")
+
+
+def test_the_relevance_of_columns_is_that_of_the_gate():
+    X = np.random.default_rng(0).standard_normal((300, 10))
+    y = (X[:, 2] > 0) ^ (X[:, 7] > 0)
+    model = supdr.ClassAtlas(max_iter=2, random_state=0).fit(X, y)
+    moves, weights = column_weights(model, X)
+    assert set(np.argsort(-weights)[:2]) == {2, 7}
+    assert weights.mean() == pytest.approx(1.0)
+    rows = X[np.linspace(0, 299, 100).astype(int)]
+    slopes = [np.linalg.norm(explain_row(model, row).derivative, axis=0) for row in rows]
+    assert moves == pytest.approx(np.sqrt(np.mean(np.square(slopes), axis=0)))
+    text = weights_text([f"x{k}" for k in range(10)], moves, weights)
+    assert "weight in the gate&#x27;s distances" in text
+    assert text.index("x7") < text.index("x1<") or text.index("x2") < text.index("x1<")
+    assert column_weights(supdr.LSDR(2, max_iter=2).fit(X, y), X)[1] is None
+
+
+# --- what does it keep ------------------------------------------------------------------------------------------------
+
+
+def test_neighbours_are_compared_class_by_class():
+    with Visitor(IRIS) as visitor:
+        opened(visitor).press("Compare neighbours").settle()
+        assert re.search(r"Of the \d+ nearest rows on the map \d+ % are nearest in the input, too", visitor.text)
+        assert visitor.sees("Measured on 45 new rows at iteration 4")
+        assert all(
+            visitor.sees(word)
+            for word in ("are false and of another class", "setosa", "(steadiness)", "(cohesiveness)")
+        )
+        rows = next(each for each in visitor.parts() if "training rows" in (getattr(each, "options", None) or []))
+        visitor.do(lambda: rows.param.update(value="training rows"))
+        visitor.press("Compare neighbours").settle()
+        assert visitor.sees("Measured on 105 training rows")
+        visitor.choose("Method", "LSDR").settle()
+        assert not visitor.sees("Measured on")
+
+
+def test_without_new_rows_training_rows_are_offered():
+    with Visitor(IRIS.replace("test=0.3", "test=0")) as visitor:
+        opened(visitor).press("Compare neighbours").settle()
+        assert visitor.sees("There are 0 new rows: choose training rows.")
+
+
+def test_shares_of_false_and_lost_neighbours_are_the_librarys():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((80, 5)), np.arange(80) % 3
+    found = class_trust(X, X[:, :2], y)
+    text = class_text(found, ["red", "green", "blue"])
+    share = found.n_rows / 80
+    assert f"{100 * share @ found.false_other:.0f}\u00a0% are false and of another class" in text
+    assert f"{100 * share @ found.lost_own:.0f}\u00a0% are lost though of the own class, which was torn" in text
+    worst = ["red", "green", "blue"][int(np.argmax(found.false_other + found.lost_own))]
+    assert re.search("<td>(red|green|blue)</td>", text).group(1) == worst
+
+
+# --- what separates two classes ---------------------------------------------------------------------------------------
+
+
+def test_two_classes_are_compared_everywhere_or_among_selected_rows():
+    with Visitor(IRIS) as visitor:
+        opened(visitor)
+        assert visitor.sees("Everywhere: 50 rows of setosa, 50 of versicolor.")
+        visitor.choose("First class", "virginica").settle()
+        codes = visitor.stage().get("facts", "truth")
+        order = visitor.stage().get("facts", "row")
+        dataset = build_dataset(parse_query({"data": [b"iris"]})[0])
+        names = [str(name) for name in dataset.feature_names]
+        found = explain_pair(dataset.X[order], codes.astype(float), 2.0, 1.0, names=names)
+        assert visitor.sees(f"holds for {found.holds:.0%} of virginica and {found.rest_holds:.0%} of versicolor")
+        rows = np.concatenate([np.flatnonzero(codes == code)[:20] for code in (1, 2)])
+        say(visitor, kind="select", rows=[int(row) for row in rows])
+        assert visitor.sees("Among the selected rows: 20 rows of virginica, 20 of versicolor.")
+        say(visitor, kind="select", rows=[int(row) for row in np.flatnonzero(codes == 0)])
+        assert visitor.sees("Everywhere: 50 rows of virginica, 50 of versicolor.")
+
+
+def test_numbers_have_no_two_classes():
+    with Visitor("?data=diabetes&method=LSDR&method.max_iter=3") as visitor:
+        opened(visitor)
+        assert visitor.sees("There are no two classes to compare.")
+
+
+# --- a warning without a question -------------------------------------------------------------------------------------
+
+
+def test_a_map_whose_new_rows_are_not_separated_says_so():
+    with Visitor(NOISE) as visitor:
+        visitor.press("Run").settle()
+        assert visitor.sees("Training rows look separated, new rows are not: 0 % and ")
+    with Visitor(IRIS) as visitor:
+        visitor.press("Run").settle()
+        assert not visitor.sees("Training rows look separated")
+
+
+# --- small pictures ---------------------------------------------------------------------------------------------------
+
+
+def test_curves_rise_with_their_values_and_have_names():
+    rise = np.array([0.0, 0.5, 1.0])
+    picture = curves("k", np.array([1, 10, 100]), {"up": (rise, "curve 0"), "down": (1 - rise, "curve 1")})
+    up, down = (np.array(path.split("L"), dtype=str) for path in re.findall('d="M([^"]*)"', picture))
+    heights = [np.array([float(point.split()[1]) for point in line]) for line in (up, down)]
+    assert (np.diff(heights[0]) < 0).all()  # downwards are pixels
+    assert heights[1] == pytest.approx(heights[0][::-1])
+    across = np.array([float(point.split()[0]) for point in up])
+    assert np.diff(across)[0] == pytest.approx(np.diff(across)[1], abs=0.11)  # even in logarithms
+    assert "1 to 100" in picture
+    assert all(name in picture for name in ("up", "down"))
+
+
+def test_histograms_hold_all_values_on_one_scale():
+    rng = np.random.default_rng(0)
+    groups = [(rng.standard_normal(500), "class 0"), (np.append(3.0 + rng.standard_normal(200), np.nan), "class 1")]
+    boxes = re.findall(r'height="([\d.]+)" fill="([^"]*)"', histograms("x", groups))
+    totals = {}
+    for height, colour in boxes:
+        totals[colour] = totals.get(colour, 0.0) + float(height)
+    first, second = totals.values()
+    assert first == pytest.approx(second, rel=0.02)  # both are shares of their group
+    constant = histograms("x", [(np.ones(3), "class 0"), (np.ones(2), "class 1")])
+    assert len(re.findall("<rect", constant)) == 2

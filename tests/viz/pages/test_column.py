@@ -10,10 +10,12 @@ from supdr_viz.experiment.build import Unusable
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.pages.compare import table as scoreboard
+from supdr_viz.pages.compare.checks import CHECKS, answers
 from supdr_viz.pages.compare.column import Column, Facts
 from supdr_viz.pages.compare.files import csv_of, python_of
 from supdr_viz.pages.compare.lockstep import LockStep
 from supdr_viz.views.stage.stage import Selection
+from tests.viz.programs import execute
 
 MOONS = {"data": "moons", "data_options": {"n_samples": 80}}
 DIABETES = {"data": "diabetes"}
@@ -108,6 +110,22 @@ def test_everything_can_be_saved(hands, columns):
     program = python_of(made)
     assert "column A: LSDR" in program
     compile(program, "comparison", "exec")
+
+
+def test_the_program_says_the_answers_of_the_table(hands, columns, tmp_path):
+    made, _ = columns(Settings(**MOONS, method="LDA"))
+    scores(hands, made)
+    assert "supdr.quality" not in python_of(made)
+    assert "supdr.quality" not in python_of(made, ["seeds"])
+    column = made[0]
+    for name in ("chance", "stability"):
+        (column.answers[name],) = answers(CHECKS[name], [Experiment(column.settings)], lambda *_step: None)
+    _, printed = execute(python_of(made, ["chance", "stability"]), tmp_path)
+    assert f"p = {column.answers['chance'].value:.2g} (19 permutations)" in printed
+    assert str(column.answers["stability"].value) in printed
+    table = list(csv.DictReader(io.StringIO(csv_of(made, "table"))))
+    assert float(table[0]["p by 19 shuffles of the labels"]) == column.answers["chance"].value
+    assert float(table[0]["neighbours that stay over 10 bootstraps"]) == column.answers["stability"].value
 
 
 def facts(**changes):

@@ -37,9 +37,9 @@ def read(query):
 
 
 @pytest.mark.parametrize("columns", [(A,), (A, B), (A, C), (A, B, C, D)])
-@pytest.mark.parametrize("measure", ["iteration", "time"])
-def test_links_and_files_bring_back_what_was_written(columns, measure):
-    comparison = Comparison(columns, measure)
+@pytest.mark.parametrize(("measure", "checks"), [("iteration", ()), ("time", ("seeds", "stability"))])
+def test_links_and_files_bring_back_what_was_written(columns, measure, checks):
+    comparison = Comparison(columns, measure, checks)
     assert read(comparison_query(comparison)) == (comparison, [])
     assert comparison_from_json(comparison_json(comparison)) == (comparison, [])
 

@@ -254,7 +254,7 @@ def test_regression():
         assert visitor.number("train MSE") > 0
         assert visitor.number("test MSE") < 5900  # the variance of the target
         assert "%" not in visitor.numbers
-        assert visitor.stage().get("charts", "errors", "unit") == "mean squared error"
+        assert visitor.stage().get("charts", "errors", "title") == "Mean squared error"
         assert "train MSE" in visitor.status
 
 

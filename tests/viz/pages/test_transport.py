@@ -1,10 +1,12 @@
 """The transport: buttons, keys and scrubber do the same to one run and to several in step."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.settings import Settings
-from supdr_viz.pages import transport
+from supdr_viz.pages import warming
 from supdr_viz.pages.compare.lockstep import LockStep
 from supdr_viz.pages.transport import Transport
 from supdr_viz.run.session import Session
@@ -59,21 +61,59 @@ def played(request):
     return Played(target, hands)
 
 
-def test_nothing_runs_until_the_kernels_are_compiled(monkeypatch, kernels):
-    asked, done = [], []
+class Compiler:
+    """Stands for the compiling process: the test decides when it has finished."""
+
+    progress, error = "kernel 3 of 9", None
+
+    def __init__(self):
+        self.waiting = []
+
+    def when_compiled(self, methods, callback):
+        self.waiting.append((tuple(methods), callback))
+
+
+@pytest.fixture
+def compiler(monkeypatch, kernels):
+    """A page in one thread whose kernels are missing."""
+    made = Compiler()
     kernels(False)
-    monkeypatch.setattr(transport, "compile_first", lambda _document, *calls: asked.append(calls))
-    hands = Hands()
+    monkeypatch.setattr(warming.warm, "start_in_background", lambda: made)
+    monkeypatch.setattr(warming, "call_in_page", lambda _document: lambda act: act())
+    monkeypatch.setattr(warming.pn.state, "add_periodic_callback", lambda *_a, **_k: SimpleNamespace(stop=lambda: None))
+    return made
+
+
+def test_nothing_runs_until_the_kernels_of_its_method_are_compiled(compiler):
+    hands, done = Hands(), []
     played = Played(Session(hands.pool, lambda: None).player, hands)
-    played.transport.compile_first(None, lambda: done.append(played.transport.warming))
-    assert played.transport.warming
+    wait = played.transport.kernels
+    assert wait.hold(["MAC"], lambda: done.append("MAC"))
+    assert wait.waiting
+    assert not compiler.waiting  # there is no page yet to come back to
+    wait.attach("document")
     assert not played.bar.enabled
-    ((tell, finish),) = asked
-    tell("kernel 3 of 9")
-    assert "waiting" in played.bar.status.text
+    assert "Compiling MAC, once per installation: 0 s" in played.bar.status.text
     assert "kernel 3 of 9" in played.bar.status.text
-    finish()
-    assert done == [False]
+    assert wait.hold(["NSDR", "LSDR"], lambda: done.append("two"))  # something else was chosen meanwhile
+    (_, mac), (methods, two) = compiler.waiting
+    assert methods == ("NSDR", "LSDR")
+    mac(compiler)
+    assert not done
+    two(compiler)
+    assert done == ["two"]
+    assert not wait.waiting
+
+
+def test_a_compiler_that_fails_holds_nothing_back(compiler):
+    hands, done = Hands(), []
+    wait = Played(Session(hands.pool, lambda: None).player, hands).transport.kernels
+    wait.attach("document")
+    assert wait.hold(["MAC"], lambda: done.append(1))
+    compiler.error = "no compiler"
+    compiler.waiting[0][1](compiler)
+    assert done
+    assert not wait.hold(["NSDR"], lambda: done.append(2))
 
 
 @pytest.mark.parametrize("how", ["button", "key"])

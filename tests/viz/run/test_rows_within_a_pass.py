@@ -61,9 +61,9 @@ def test_a_knob_is_answered_from_where_the_run_stands(experiment, monkeypatch):
     hands, session, _ = watched(experiment, monkeypatch)
     session.player.step()
     hands.rest()
-    visits, answered, compute = [], [], waiting.kept_and_computed
+    visits, answered, compute = [], [], waiting.persist_and_compute
     for module in (waiting, partitions):
-        monkeypatch.setattr(module, "kept_and_computed", lambda *a, **k: visits.append(1) or compute(*a, **k))
+        monkeypatch.setattr(module, "persist_and_compute", lambda *a, **k: visits.append(1) or compute(*a, **k))
 
     def look():
         if session.player.hurries:

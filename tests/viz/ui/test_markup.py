@@ -9,7 +9,7 @@ from supdr_viz.ui.markup import symbols
     ("text", "html"),
     [
         ("R × R_G", "R × R<sub>G</sub>"),
-        ("√(λU λV)", "√(λ<sub>U</sub> λ<sub>V</sub>)"),
+        ("√(λ_U λ_V)", "√(λ<sub>U</sub> λ<sub>V</sub>)"),
         ("−λ L_X: misfit", "−λ L<sub>X</sub>: misfit"),
         ("<b> & L_Y", "&lt;b&gt; &amp; L<sub>Y</sub>"),
         ("LR, BEL_AIR and λx", "LR, BEL_AIR and λx"),

@@ -156,7 +156,7 @@ def test_a_full_house_says_so(stage, followed, monkeypatch):
 def test_a_run_is_followed_and_taken_over():
     with Visitor("?data=moons&data.n_samples=60&method=LSDR&method.max_iter=50&seed=3") as visitor:
         visitor.press("Share").press("Open a class link").settle()
-        assert visitor.sees("Nobody is watching yet.")
+        assert visitor.sees("No one is watching yet.")
         link = urlsplit(visitor.widget("Class link").value)
         assert link.path == f"/{class_link.FOLLOW}"
         [ticket] = parse_qs(link.query)["ticket"]

@@ -174,7 +174,7 @@ def test_errors_start_at_zero_and_squared_errors_may_be_logarithmic():
     for values, log in ((10.0**-steps, True), (3.0 + 0.1 * steps, False)):
         board.show_frame(make_frame(scene, 8, errors=Curves(steps, {"train": values, "test": 2 * values})))
         assert board.errors.log is log
-    assert board.stage.get("charts", "errors", "unit") == "mean squared error"
+    assert board.stage.get("charts", "errors", "title") == "Mean squared error"
 
 
 @pytest.mark.parametrize(

@@ -112,8 +112,8 @@ def _among_candidates(X: Array, proba: Array | None, perplexity: float) -> spars
         checkpoint()
         rows = slice(start, start + CHUNK)
         shared = 1.0 if proba is None else np.einsum("ik,ijk->ij", proba[rows], proba[index[rows]])
-        nobody = index[rows] == np.arange(n)[rows, None]
-        share = np.where(nobody, NEVER, _log_share(shared))
+        empty = index[rows] == np.arange(n)[rows, None]
+        share = np.where(empty, NEVER, _log_share(shared))
         _conditional(squares[rows], share, math.log(perplexity), -n, conditional[rows])
     owners = np.repeat(np.arange(n), index.shape[1])
     return sparse.csr_array((conditional.ravel(), (owners, index.ravel())), shape=(n, n))

@@ -6,7 +6,7 @@
 
 p (K,) gate: class probabilities, of training rows without their own label   phi_k(x) (d_k,) chart of class k
 c_k (d,), A_k (d, d_k) its place and its map   P neighbours of the rows, those of one class first
-E_room, above 0 where charts fill less than half of their layout: see `supdr.methods.class_atlas.room`
+E_room, above 0 where charts of a sure gate fill less than half of their layout: `supdr.methods.class_atlas.room`
 
 A method of this library; its parts: leave-one-out codes of two-layer MAC, gated local projections of SLDR, and the
 neighbour loss of L. van der Maaten, G. Hinton, "Visualizing data using t-SNE", JMLR 9 (2008).
@@ -143,10 +143,10 @@ class ClassAtlas(FittedClassAtlas):
 
     Notes
     -----
-    The map errs about as often as its gate: where that fails, by default a Gaussian or exponential kernel or a plane,
-    so does the map.  E never rises at one weight.  Copies of a row see each other's label, so that left-out errors of
-    repeated rows are too good.  A class of a single row is drawn where its neighbours are.  A resumed run may have
-    other rows or labels: the picture is carried over.
+    The map makes about as many errors as its gate: where that fails, by default a Gaussian or exponential kernel or a
+    plane, so does the map.  E never rises at one weight.  Copies of a row see each other's label, so that left-out
+    errors of repeated rows are too good.  A class of a single row is drawn where its neighbours are.  A resumed run may
+    have other rows or labels: the picture is carried over.
 
     Examples
     --------

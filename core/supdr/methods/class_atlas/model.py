@@ -76,7 +76,7 @@ def believed(proba: Array, codes: NDArray, error: float) -> Array:
     """Return class probabilities of rows once their labels are known: p_k P(label | k) / sum_l p_l P(label | l).
 
     A label is as good as the gate finds labels: a row's class has the label of its own with probability 1 - error, each
-    other one with error / (K - 1).  Where labels are noise they say nothing; where the gate never errs they say all.
+    other one with error / (K - 1).  Where labels are noise they say nothing; where the gate is right they say all.
 
     `proba` (n, K): without the labels; `codes` (n,): the labels, -1 for none; `error`: share of labels that are not
     those that the gate expects. Returns (n, K).

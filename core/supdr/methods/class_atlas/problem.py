@@ -202,7 +202,7 @@ class AtlasProblem(Problem):
         kept, in_latent = neighbour_loss(basis.affinities, Z, self.n_jobs)
         concealed, by_gate, in_centres, by_log_b = told(Z, theta[:K], b, basis.proba, basis.known, lam)
         in_latent += by_gate
-        packed, in_theta = room(theta[:K], theta[K:], basis.moments, atlas.charts.classes)
+        packed, in_theta = room(theta[:K], theta[K:], basis.moments, atlas.charts.classes, atlas.gate_error)
         in_theta += np.vstack([in_centres, RIDGE * theta[K:]])
         ridge = 0.5 * RIDGE * float((theta[K:] ** 2).sum())
         in_v = basis.features.T @ in_latent + basis.back.T @ in_theta

@@ -1,11 +1,15 @@
 """Room for the charts: what it costs a picture that its charts are specks, far from each other.
 
     E_room = rho log(1 + max(0, u F^(1/d) - 1)^2),   u^d = (mean_k |c_k - c|^2 / r^2)^(d/2) / K
+    rho = max(0, 1 - e / e_0)
     log r^2 = mean_k log r_k^2,   r_k^2 = mean over rows of class k of |A_k phi_k|^2 = tr(A_k M_k A_k')
 
 c is the mean of the centres.  u^-d is the share of its ball, in the plane of its area, that a layout fills: K balls
 of spread r in a ball that has the spread of the centres.  Two balls that touch, and seven in a hexagon, have u = 1.
 A layout that fills F of its ball or more costs nothing.  u has no unit: a larger picture has no more room.
+
+e is the share of rows that the gate classifies wrongly without their labels.  Where it is e_0 or more, classes have
+neighbours in each other: these hold the charts together, and nearer charts would only mix them.
 """
 
 from __future__ import annotations
@@ -17,8 +21,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# rho, the weight of the room.
-WEIGHT = 1.0
+# e_0: with so many errors of the gate, charts get no room from this term.
+UNSURE = 0.1
 
 # F: charts that fill this share of their layout have room.
 FILLED = 0.5
@@ -41,14 +45,15 @@ def second_moments(coordinates: Array, members: NDArray, owners: NDArray) -> Arr
     return moments
 
 
-def room(centres: Array, maps: Array, moments: Array, owners: NDArray) -> tuple[float, Array]:
+def room(centres: Array, maps: Array, moments: Array, owners: NDArray, gate_error: float) -> tuple[float, Array]:
     """Return E_room and its slopes (K + a, d): by the centres, then by the maps.  O(a^2 d).
 
-    `centres` (K, d); `maps` (a, d): A'; `moments` (a, a): M; `owners` (a,): class of each coordinate. Classes without
-    coordinates have no part in r.
+    `centres` (K, d); `maps` (a, d): A'; `moments` (a, a): M; `owners` (a,): class of each coordinate; `gate_error`: e.
+    Classes without coordinates have no part in r.
     """
     (n_classes, d), slopes = centres.shape, np.zeros((len(centres) + len(maps), centres.shape[1]))
-    if n_classes < 2 or not len(maps):
+    weight = 1.0 - gate_error / UNSURE
+    if n_classes < 2 or not len(maps) or weight <= 0.0:
         return 0.0, slopes
     by_maps = moments @ maps
     charted = np.bincount(owners, minlength=n_classes) > 0
@@ -59,7 +64,7 @@ def room(centres: Array, maps: Array, moments: Array, owners: NDArray) -> tuple[
     excess = u * FILLED ** (1.0 / d) - 1.0
     if excess <= 0.0:
         return 0.0, slopes
-    by_log_u = WEIGHT * 2.0 * excess * (1.0 + excess) / (1.0 + excess**2)
+    by_log_u = weight * 2.0 * excess * (1.0 + excess) / (1.0 + excess**2)
     slopes[:n_classes] = by_log_u / spread * from_middle
     slopes[n_classes:] = -by_log_u / charted.sum() / squares[owners][:, None] * by_maps
-    return WEIGHT * math.log1p(excess**2), slopes
+    return weight * math.log1p(excess**2), slopes

@@ -17,7 +17,7 @@ from supdr.engine.targets import Targets
 from supdr.methods.lsdr.problem import Labels, LSDRProblem, labelled_rows
 from supdr.rows.in_partitions import PartitionSupport
 from supdr.rows.partitioned import PartitionedRows
-from supdr.rows.partitions import Partitions, planned
+from supdr.rows.partitions import Partitions, delay
 from supdr.solvers.reconstruction import observed_sums
 
 
@@ -49,7 +49,7 @@ def held_rows(run: Any, rows: Any) -> FactorRows:
     X, observed = rows.X, None
     total, count = plain.total(observed_sums, X)
     if (count < plain.n_rows).any():
-        X, observed = planned(_filled, X, total / np.maximum(count, 1.0)), planned(_observed, X)
+        X, observed = delay(_filled, X, total / np.maximum(count, 1.0)), delay(_observed, X)
     labels = plain.each(_labels, rows.targets, mean, scale)
     return FactorRows(X, rows.sizes, rows.sampled, rows.fingerprint, observed, labels, mean, scale)
 
@@ -80,7 +80,7 @@ class DistributedLSDR(LSDRProblem):
         """The rows that it works on, as problems of their own."""
         names = [name for name in LSDRProblem.__dataclass_fields__ if name not in ("X", "observed", *Labels._fields)]
         settings = {name: getattr(self, name) for name in names}
-        return planned(_problem, self.all_rows.X, self.all_rows.observed, self.all_rows.labels, settings)
+        return delay(_problem, self.all_rows.X, self.all_rows.observed, self.all_rows.labels, settings)
 
     def first_factors(self, rng: np.random.Generator, cells: Any = None) -> tuple[Any, NDArray, NDArray]:
         """Return the starting Z, V and bv."""
@@ -89,10 +89,6 @@ class DistributedLSDR(LSDRProblem):
     def labelled(self, latent: Any) -> Any:
         """Return the labelled rows as heads take them."""
         return self.all_rows.each(labelled_rows, self.all_rows.labels, latent, self.n_components, 1.0 - self.beta)
-
-    def expected_shapes(self) -> dict[str, tuple[int, int]]:
-        """Return the shapes that a state to go on from must have; that rows are the same is known."""
-        return {"components": (self.n_components, self.X.shape[1])}
 
 
 # --- on a partition -----------------------------------------------------------------------------------------------

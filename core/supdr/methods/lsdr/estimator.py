@@ -20,7 +20,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.checks import (
@@ -180,6 +179,7 @@ class LSDR(InPartitions, Factorisation):
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     partition_support: ClassVar[PartitionSupport] = SUPPORT
+    takes_several_targets: ClassVar[bool] = True
     accepts_missing_cells: ClassVar[bool] = True
     prepared_attributes = (*InPartitions.prepared_attributes, "_target_mean", "_target_scale", "_reg_u", "_reg_v")
 
@@ -229,7 +229,7 @@ class LSDR(InPartitions, Factorisation):
         slope = np.abs(gradient).max(axis=1)
         return self._over_training_rows(slope / (max(slope.max(), np.finfo(float).tiny) if code == SQUARED else 1.0))
 
-    # --- what the shell asks for --------------------------------------------------------------------------------------
+    # --- the hooks of the shell ---------------------------------------------------------------------------------------
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         check_start(self.init, ("pca", "random"), (len(X), self.n_components))
@@ -271,11 +271,9 @@ class LSDR(InPartitions, Factorisation):
         self._reg_u, self._reg_v = (
             (0.1 if complete else 1.0) if reg is None else float(reg) for reg in (self.reg_u, self.reg_v)
         )
-        kind, held = LSDRProblem, {}
-        if self._partitioned:
-            kind, held = DistributedLSDR, {"all_rows": self.partitions_}
-        return kind(
-            **held,
+        return self._problem_of(
+            LSDRProblem,
+            distributed=DistributedLSDR,
             X=filled,
             observed=observed,
             rows=rows,
@@ -283,15 +281,8 @@ class LSDR(InPartitions, Factorisation):
             weights=weights,
             code=self._loss_code(),
             n_components=n_components,
-            beta=float(self.beta),
             reg_u=self._reg_u,
             reg_v=self._reg_v,
-            reg_w=float(self.reg_w),
-            lr_reconstruction=float(self.lr_reconstruction),
-            lr_classification=float(self.lr_classification),
-            row_bias=bool(self.row_bias),
-            init=self.init if isinstance(self.init, str) else np.array(self.init, dtype=float),
-            init_scale=float(self.init_scale),
             solver=SOLVERS[self.solver],
         )
 
@@ -341,11 +332,6 @@ class LSDR(InPartitions, Factorisation):
         self._warn_if_few_components()
         if self.solver == "sgd":
             self._warn_if_falling("raise max_iter or the learning rates, or use solver 'bcd'")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = self.task == "regression"
-        return tags
 
     # --- heads --------------------------------------------------------------------------------------------------------
 

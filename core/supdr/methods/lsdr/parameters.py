@@ -49,7 +49,7 @@ PARAMETERS = (
         1e-4,
         1e3,
         "Ridge penalty that keeps the weights small.",
-        symbol="λW",
+        symbol="λ_W",
         main=True,
     ),
     SOLVER,

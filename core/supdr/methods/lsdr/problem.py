@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.checks import check_shapes
 from supdr.engine.iterate import generator
 from supdr.engine.solver import SolvedProblem, Solver
 from supdr.functions.losses import loss_gradient, total_loss
@@ -131,20 +132,13 @@ class LSDRProblem(SolvedProblem):
 
         Raises ValueError if the numbers of rows, columns or latent coordinates differ.
         """
-        n_heads = self.Y.shape[1]
-        for name, shape in self.expected_shapes().items():
-            actual = getattr(state, name).shape
-            if actual != shape:
-                raise ValueError(f"start does not fit: its {name} has shape {actual}, this run needs {shape}")
+        (n_rows, m), n_heads = self.X.shape, self.Y.shape[1]
+        latent = n_rows, self.n_components + self.row_bias
+        check_shapes(state, latent=latent, components=(self.n_components, m))
         if state.coef.shape[1] != n_heads:
             coef, intercept = np.zeros((self.n_components, n_heads)), np.zeros(n_heads)
             state = state._replace(coef=coef, intercept=intercept, search=None)
         return self.solver.begin(self, state)
-
-    def expected_shapes(self) -> dict[str, tuple[int, int]]:
-        """Return the shapes that a state to go on from must have."""
-        n_rows, m = self.X.shape
-        return {"latent": (n_rows, self.n_components + self.row_bias), "components": (self.n_components, m)}
 
     def terms(self, state: LSDRState) -> dict[str, float]:
         """Return the terms of F; the heads' ridge is part of the regularisation."""

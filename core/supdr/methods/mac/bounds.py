@@ -5,7 +5,7 @@ so that the bound is often less than a tenth of it.  A companion does go to the 
 needs: support vector machines on the features for two classes, else quasi-Newton steps.  It depends on the features,
 the labels, C and reg_w, not on an iterate; only its multipliers are used.
 
-Nothing of this happens in a pass.  Each look at the diagnostics of a snapshot moves the companion by one step.  When
+Nothing of this happens in a pass.  Each computation of a snapshot's diagnostics moves the companion by one step.  When
 the passes are over, or a page keeps showing a snapshot, the search goes on until the bound is closed.
 """
 
@@ -16,8 +16,16 @@ from dataclasses import fields
 from typing import cast
 
 from supdr.engine.interruption import checkpoint
-from supdr.methods.mac.certificate import NOTHING, BoundSearch, balanced, certify
+from supdr.methods.mac.certificate import (
+    NOTHING,
+    BoundSearch,
+    balance_factors,
+    certify,
+    signed_multipliers,
+    signed_sums,
+)
 from supdr.methods.mac.joint import FixedPoint, JointLBFGS
+from supdr.methods.mac.mapping import InMemoryFeatures
 from supdr.methods.mac.problem import MACProblem
 from supdr.methods.mac.state import MACState
 
@@ -43,6 +51,8 @@ class Bounded(MACProblem):
 
     def diagnostics(self, state: MACState) -> dict[str, float]:
         """Return the numbers that describe the latent space, and the bound: one step of its search."""
+        if not self.bounded:
+            return super().diagnostics(state)
         search = self._search_of(state)
         with search.lock:
             self._certify(state, search)
@@ -51,17 +61,23 @@ class Bounded(MACProblem):
 
     def refined_diagnostics(self, state: MACState) -> dict[str, float] | None:
         """Return the bound after one more step of its search, or None if it is closed or the work is done."""
+        if not self.bounded:
+            return None
         search = self._search_of(state)
         with search.lock:
             return self._bound_and_gap(state, search) if self._close(state, search) else None
 
     def closed_bound(self, state: MACState) -> float:
-        """Return the bound after a search until it is closed (`CLOSED`) or the work is done."""
+        """Return the bound after a search until it is closed (`CLOSED`) or the work is done.
+
+        Without a companion, as on partitions, it is what multipliers of snapshots with computed diagnostics prove.
+        """
         search = self._search_of(state)
         with search.lock:
-            self._certify(state, search)
-            while self._close(state, search):
-                checkpoint()
+            if self._has_companion(state):
+                self._certify(state, search)
+                while self._close(state, search):
+                    checkpoint()
         return search.best.bound
 
     def _close(self, state: MACState, search: BoundSearch) -> bool:
@@ -86,10 +102,11 @@ class Bounded(MACProblem):
 
     def _certify(self, state: MACState, search: BoundSearch) -> None:
         """Let the multipliers of a state prove what they can."""
-        alpha = balanced(state.heads.alpha, self.signs)
-        pulled = self.features(state.mapping).pull_back(alpha * self.signs)
-        best = search.best if search.best is not NOTHING else None
-        search.best = certify(alpha, pulled, state.reg_w, best)
+        sums = self.all_rows.total(signed_sums, self.signs, state.heads.alpha)
+        balanced = self.all_rows.delay(signed_multipliers, self.signs, state.heads.alpha, balance_factors(sums))
+        pulled = self.features_of(state).pull_back(balanced)
+        earlier = search.best if search.best is not NOTHING else None
+        search.best = certify(2.0 * float(sums.min(axis=0).sum()), pulled, state.reg_w, earlier)
 
     def _advance(self, state: MACState, search: BoundSearch) -> bool:
         """Move the companion by a step; False if the data are too large for one or it has arrived."""
@@ -113,7 +130,7 @@ class Bounded(MACProblem):
         """Return the problem that the companion of a run with this mapping solves."""
         mapping, companion = self.workspace.get("companion", (None, None))
         if mapping is not state.mapping:
-            features = self.features(state.mapping).compressed(COMPANION_FEATURES)
+            features = cast(InMemoryFeatures, self.features(state.mapping)).compressed(COMPANION_FEATURES)
             few = self.n_classes == 2 and features.n_features <= COMPANION_FEATURES
             kind: type[MACProblem] = FixedPoint if few else JointLBFGS
             settings = {each.name: getattr(self, each.name) for each in fields(self) if each.init}

@@ -1,4 +1,4 @@
-"""What is known about MAC's optimum without reaching it: a lower bound.
+"""A lower bound on MAC's optimum, without reaching it.
 
 With V = W'U' the least of  reg_w |W|^2 + 1/2 |U|^2  over the factors of V is sqrt(2 reg_w) |V|_* (nuclear norm), so
 
@@ -23,16 +23,19 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-def balanced(alpha: Array, signs: Array) -> Array:
-    """Return a copy of alpha (n, P) whose columns satisfy sum alpha Y = 0: the heavier sign of each is scaled down."""
-    alpha = np.where(signs != 0.0, alpha, 0.0)
-    positive = signs > 0.0
-    up = np.where(positive, alpha, 0.0).sum(axis=0)
-    down = alpha.sum(axis=0) - up
-    least = np.minimum(up, down)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio_up, ratio_down = np.where(up > 0.0, least / up, 0.0), np.where(down > 0.0, least / down, 0.0)
-    return alpha * np.where(positive, ratio_up, ratio_down)
+def signed_sums(signs: Array, alpha: NDArray) -> Array:
+    """Return the sums (2, P) of the multipliers (n, P) of positive and of negative rows, of all or of a part."""
+    return np.array([(alpha * side).sum(axis=0, dtype=float) for side in (signs > 0.0, signs < 0.0)])
+
+
+def balance_factors(sums: Array) -> Array:
+    """Return the factors (2, P) of the multipliers of either sign that make both `signed_sums` the smaller one."""
+    return np.divide(sums.min(axis=0), sums, out=np.zeros_like(sums), where=sums > 0.0)
+
+
+def signed_multipliers(signs: Array, alpha: NDArray, factors: Array) -> Array:
+    """Return alpha Y (n, P) with the `balance_factors`: a point of the dual, whose columns add up to 0."""
+    return alpha * np.where(signs > 0.0, factors[0], factors[1]) * signs
 
 
 class Certificate(NamedTuple):
@@ -73,28 +76,27 @@ class BoundSearch:
 MIXTURES = np.concatenate([[0.0, 1e-3, 3e-3, 0.01, 0.03], np.linspace(0.1, 1.0, 10)])
 
 
-def certify(alpha: Array, pulled: Array, reg_w: float, known: Certificate | None = None) -> Certificate:
-    """Return what a balanced alpha proves, mixed with what was known if that proves more.
+def certify(total: float, pulled: Array, reg_w: float, earlier: Certificate | None = None) -> Certificate:
+    """Return what a balanced alpha proves, or its best mixture with an earlier point.
 
     The set of balanced alpha in [0, C] is convex: every mixture with an earlier point is one too.  The multipliers of
     successive iterates swing around the optimal ones, so that mixtures prove much more than any one of them.
 
-    `alpha` (n, P): in [0, C], balanced; `pulled` (M, P): phi'(alpha Y); `reg_w`: > 0; `known`: of the same features,
-    labels, C and reg_w. The bound of what is returned is
-    at least that of `known`.
+    `total`: sum of alpha (n, P), in [0, C] and balanced; `pulled` (M, P): phi'(alpha Y); `reg_w`: > 0; `earlier`: of
+    the same features, labels, C and reg_w. The bound of what is returned is at least that of `earlier`.
     """
-    total, limit = float(alpha.sum()), math.sqrt(2.0 * reg_w)
-    if known is None:
+    limit = math.sqrt(2.0 * reg_w)
+    if earlier is None:
         norm = math.sqrt(max(float(np.linalg.eigvalsh(pulled.T @ pulled)[-1]), 0.0))
         return Certificate(total, pulled, total * (limit / max(norm, limit)))
-    old, cross, new = known.pulled.T @ known.pulled, known.pulled.T @ pulled, pulled.T @ pulled
+    old, cross, new = earlier.pulled.T @ earlier.pulled, earlier.pulled.T @ pulled, pulled.T @ pulled
     share = MIXTURES[:, None, None]
     grams = (1.0 - share) ** 2 * old + share * (1.0 - share) * (cross + cross.T) + share**2 * new
     norms = np.sqrt(np.maximum(np.linalg.eigvalsh(grams)[:, -1], 0.0))
-    bounds = ((1.0 - MIXTURES) * known.total + MIXTURES * total) * (limit / np.maximum(norms, limit))
+    bounds = ((1.0 - MIXTURES) * earlier.total + MIXTURES * total) * (limit / np.maximum(norms, limit))
     best = int(np.argmax(bounds))
-    if bounds[best] <= known.bound:
-        return known
+    if bounds[best] <= earlier.bound:
+        return earlier
     share_ = float(MIXTURES[best])
-    mixed = (1.0 - share_) * known.pulled + share_ * pulled
-    return Certificate((1.0 - share_) * known.total + share_ * total, mixed, float(bounds[best]))
+    mixed = (1.0 - share_) * earlier.pulled + share_ * pulled
+    return Certificate((1.0 - share_) * earlier.total + share_ * total, mixed, float(bounds[best]))

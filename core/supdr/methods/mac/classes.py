@@ -1,4 +1,4 @@
-"""MAC's classes: their codes in the latent space, what classifiers tell apart, how near they are to a simplex."""
+"""MAC's classes: their codes in the latent space, the classifiers' signs, how near class means are to a simplex."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def class_signs(codes: NDArray, n_classes: int, scheme: str) -> Array:
     if scheme == "ova":
         return np.where(one, 1.0, -1.0)
     first, second = np.triu_indices(n_classes, 1)
-    return one[:, first].astype(float) - one[:, second]
+    return np.ascontiguousarray(one[:, first].astype(float) - one[:, second])
 
 
 def class_scores(scores: Array, n_classes: int, scheme: str) -> Array:

@@ -31,7 +31,7 @@ from supdr.engine.reuse import reused
 from supdr.engine.targets import Targets
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.classes import simplex_codes
-from supdr.methods.mac.distributed import SUPPORT, PartitionedPenalty, PartitionedTwoLayers
+from supdr.methods.mac.distributed import SUPPORT, PartitionedPenalty
 from supdr.methods.mac.fitted import FittedMAC
 from supdr.methods.mac.parameters import PARAMETERS, check_beside_data
 from supdr.methods.mac.problem import MACProblem
@@ -42,7 +42,7 @@ from supdr.methods.mac.two_layer import TwoLayerProblem, TwoLayerState
 from supdr.rows.in_partitions import PartitionSupport
 from supdr.solvers.leave_one_out import best_scaling
 
-# A classifier whose scores differ by less, where the margin is 1 on either side, says the same of every point.
+# A classifier whose scores differ by less, where the margin is 1 on either side, does not separate the points.
 TRIVIAL = 0.01
 
 
@@ -103,8 +103,8 @@ class MAC(FittedMAC):
         Two layers: whether `embedding_` shows leave-one-out positions, comparable with those of new rows, or fitted
         ones.
     head : {"ridge", "mix"}, default="mix"
-        Two layers: ridge regression to the plane, or class corners mixed by probabilities.  "mix" errs less with five
-        classes and more, "ridge" shows more within a class.
+        Two layers: ridge regression to the plane, or class corners mixed by probabilities.  "mix" has fewer errors with
+        five classes and more, "ridge" shows more within a class.
     solver : {"mac", "admm", "lbfgs", "fixed_point"}, default="mac"
         "mac": the paper's passes with growing mu, see `max_inner`; "admm": fixed mu with multipliers; "lbfgs": mapping
         and classifiers jointly, reaches a much lower E; "fixed_point": the optimum of E, two classes only.
@@ -182,7 +182,7 @@ class MAC(FittedMAC):
         fixed "mu": Q_mu, or the rounded E), "bound" (certified: no mapping and classifiers have a smaller E), "gap",
         "edge_ratio", "spread", "sv_ratio", "target_distance", "support_fraction", "training_error", "case_1" to
         "case_3" (shares of rows); one value per step.  "bound" and "gap" are found when the passes are over and hold
-        for all steps; of "edge_ratio" and what follows only the last value is known, NaN before.
+        for all steps; of "edge_ratio" and what follows only the last value is computed, NaN before.
 
     Notes
     -----
@@ -236,7 +236,7 @@ class MAC(FittedMAC):
     partition_support: ClassVar[PartitionSupport] = SUPPORT
     solvers: ClassVar[dict[str, type[MACProblem]]] = SOLVERS
 
-    _bounded = True  # Whether a run looks for a lower bound; who asks for none may set it to False.
+    _bounded = True  # Whether a run searches for a lower bound, which takes time.
 
     n_components: int | None = None
     _: KW_ONLY
@@ -290,39 +290,25 @@ class MAC(FittedMAC):
             "codes": targets.codes[rows],
             "n_classes": n_classes,
             "n_components": self._latent_dimension(n_classes),
+            "scaling": self._preprocessing.kind,
         }
         if self.n_layers == 2:
             if (targets.weights != 1.0).any():
                 raise ValueError("sample_weight and class_weight must be None with n_layers=2, which cannot weigh rows")
             n_centers = len(labelled) if self.centers == "all" else self.n_centers
-            shared |= {"n_centers": n_centers, "head": self.head, "scaling": self._preprocessing.kind}
-            if self._partitioned:
-                return PartitionedTwoLayers(**shared, all_rows=self.partitions_)
-            return TwoLayerProblem(**shared)
+            shared |= {"n_centers": n_centers}
+            return self._problem_of(TwoLayerProblem, distributed=TwoLayerProblem, **shared)
         mapping = as_mapping(self.mapping, X.shape[1])
-        solver, spread = self.solvers[self.solver] if isinstance(mapping, str) else RegressorPenalty, {}
-        if self._partitioned:
-            solver, spread = PartitionedPenalty, {"all_rows": self.partitions_}
-        return solver(
+        solver = self.solvers[self.solver] if isinstance(mapping, str) else RegressorPenalty
+        return self._problem_of(
+            solver,
+            distributed=PartitionedPenalty,
             **shared,
-            **spread,
             pool=X,
             mapping=mapping,
-            n_centers=None if self.n_centers is None else int(self.n_centers),
-            centers=self.centers if isinstance(self.centers, str) else np.asarray(self.centers, dtype=float),
-            gamma=self.gamma if isinstance(self.gamma, str) else float(self.gamma),
-            reg_w=self.reg_w if isinstance(self.reg_w, str) else float(self.reg_w),
-            C=float(self.C),
-            mu=float(self.mu),
-            mu_factor=float(self.mu_factor),
-            inner_tol=float(self.inner_tol),
-            max_inner=int(self.max_inner),
-            scheme=self.scheme,
-            init=self.init if isinstance(self.init, str) else np.asarray(self.init, dtype=float),
-            init_noise=float(self.init_noise),
-            n_jobs=self.n_jobs,
+            n_jobs=None if self._partitioned else self.n_jobs,  # a worker has its own number of threads
             row_weights=targets.weights[rows],
-            scaling=self._preprocessing.kind,
+            bounded=self._bounded,
         )
 
     def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
@@ -340,6 +326,11 @@ class MAC(FittedMAC):
 
     def _monitor(self, problem: Problem) -> Monitor | None:
         return LeftOut(problem) if self.early_stopping == "loo" and isinstance(problem, Passes) else None
+
+    def _unfitted(self) -> Any:
+        other = super()._unfitted()
+        other._bounded = self._bounded
+        return other
 
     def _to_be_scored(self) -> Any:
         other = super()._to_be_scored()

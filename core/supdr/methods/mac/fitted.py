@@ -1,4 +1,4 @@
-"""What a fitted MAC answers: latent rows, scores, and how its classes and multipliers lie."""
+"""Attributes and predictions of a fitted MAC: latent rows, scores, and how its classes and multipliers lie."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ class FittedMAC(InPartitions):
         return bool(self.calibrate) and self._leaves_out()
 
     def _leaves_out(self) -> bool:
-        """Whether left-out images have a closed form, and labels are enough for them to say anything."""
+        """Whether left-out images have a closed form, and labels suffice for their error."""
         targets = self._training[1]
         features = isinstance(self._state, MACState) and not isinstance(self._state.mapping, RegressorMapping)
         closed = features and issubclass(self.solvers[self.solver], Passes)

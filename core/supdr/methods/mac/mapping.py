@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular
 
 from supdr.engine.interruption import abandonable, checkpoint
+from supdr.rows.in_memory import InMemoryRows
 from supdr.solvers.gaussians import BLOCK_FLOPS, Mapping, rows_in_memory
+from supdr.solvers.leave_one_out import feature_blocks
 
 Array = NDArray[np.float64]
 
@@ -29,18 +33,55 @@ KMEANS_ROWS = 20_000
 KMEANS_PASSES = 10
 
 
-class Features:
-    """Features of the training rows, their products, and ridge regression on them.
+class FeatureRows(NamedTuple):
+    """Features of rows in memory or of a partition: a matrix (n, M), or formed of rows X (n, D) block by block."""
 
-    `X` (n, D): training rows.
+    matrix: Array | None
+    X: Any = None
+    mapping: Any = None
+
+    @property
+    def n_features(self) -> int:
+        """M."""
+        return self.mapping.n_features if self.matrix is None else self.matrix.shape[1]
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Yield slices of rows with their features."""
+        if self.matrix is not None:
+            return iter([(slice(None), self.matrix)])
+        return feature_blocks(self.X, self.mapping)
+
+    def image(self, weights: Array) -> Array:
+        """Return F = Phi W' (n, L) for W' (M, L)."""
+        return self.mapping.apply(self.X, weights) if self.matrix is None else self.matrix @ weights
+
+    def pull_back(self, values: Array) -> Array:
+        """Return Phi' values (M, q) for values (n, q)."""
+        pulled = np.zeros((self.n_features, values.shape[1]))
+        return sum((block.T @ values[part] for part, block in self.blocks()), pulled)
+
+    def gram(self) -> Array:
+        """Return Phi'Phi (M, M)."""
+        products = (abandonable(partial(_square, block)) for _, block in self.blocks())
+        return sum(products, np.zeros((self.n_features,) * 2))
+
+
+def _square(block: Array) -> Array:
+    return block.T @ block
+
+
+class Features:
+    """Features of labelled rows, their products, and ridge regression on them.
+
+    `rows`: in memory or in partitions, see `supdr.rows.in_memory`; `mapping`: of the rows to their features. A subclass
+    defines `part`, the `FeatureRows` or their partitions.
     """
 
-    def __init__(self, X: Array, mapping: Mapping) -> None:
-        self.X, self.mapping = X, mapping
-        self.matrix = mapping.features(X) if len(X) <= rows_in_memory(mapping.n_features) else None
-        # All points as centres: Phi itself is symmetric, and its eigenvalues are not squared.
-        everywhere = mapping.kind == "rbf" and mapping.centers.shape == X.shape
-        self.symmetric = everywhere and self.matrix is not None and np.array_equal(mapping.centers, X)
+    part: Any
+    symmetric = False  # whether all rows are centres: Phi is symmetric, and its eigenvalues are not squared
+
+    def __init__(self, rows: Any, mapping: Mapping) -> None:
+        self.rows, self.mapping = rows, mapping
         self._gram: Array | None = None
         self._eigen: tuple[Array, Array] | None = None
         self._factor: tuple[float, Array] | None = None
@@ -49,50 +90,40 @@ class Features:
     @property
     def n_features(self) -> int:
         """Return their number."""
-        return self.mapping.n_features if self.matrix is None else self.matrix.shape[1]
+        return self.mapping.n_features
 
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Yield slices of rows with their features."""
-        n, M = len(self.X), self.mapping.n_features
-        step = max(64, min(BLOCK_FLOPS // max(M * M, 1), 1 << 14, rows_in_memory(M)))
-        for start in range(0, n, step):
-            checkpoint()
-            rows = slice(start, min(start + step, n))
-            yield rows, self.mapping.features(self.X[rows]) if self.matrix is None else self.matrix[rows]
+    @property
+    def matrix(self) -> Array | None:
+        """Phi (n, M) where it is in this process."""
+        return None
 
-    def image(self, weights: Array) -> Array:
+    def image(self, weights: Array) -> Any:
         """Return F = Phi W' (n, L) for W' (M, L)."""
-        return self.mapping.apply(self.X, weights) if self.matrix is None else self.matrix @ weights
+        return self.rows.each(FeatureRows.image, self.part, weights)
 
-    def pull_back(self, values: Array) -> Array:
+    def pull_back(self, values: Any) -> Array:
         """Return Phi' values (M, q) for values (n, q)."""
-        if self.matrix is not None:
-            return self.matrix.T @ values
-        total = np.zeros((self.mapping.n_features, values.shape[1]))
-        for rows, block in self.blocks():
-            total += block.T @ values[rows]
-        return total
+        return self.rows.total(FeatureRows.pull_back, self.part, values)
 
     def gram(self) -> Array:
         """Return Phi'Phi (M, M)."""
         if self._gram is None:
-            self._gram = abandonable(self._summed_gram)
+            self._gram = self.rows.total(FeatureRows.gram, self.part)
         return self._gram
 
-    def _summed_gram(self) -> Array:
-        if self.matrix is not None:
-            return self.matrix.T @ self.matrix
-        gram = np.zeros((self.mapping.n_features,) * 2)
-        step = rows_in_memory(self.mapping.n_features)
-        for start in range(0, len(self.X), step):
-            block = self.mapping.features(self.X[start : start + step])
-            gram += block.T @ block
-        return gram
+    def use_gram(self, gram: Array | None) -> None:
+        """Take Phi'Phi (M, M) instead of computing it, unless it is None."""
+        if self._gram is None:
+            self._gram = gram
+
+    def gram_to_keep(self) -> Array | None:
+        """Return Phi'Phi where a state keeps it: rows in memory compute it again."""
+        return None
 
     def smallest_ridge(self) -> float:
         """Return the ridge below which `solve` is not accurate."""
         if self.symmetric:
-            return SMALLEST_RIDGE * len(self.X)
+            return SMALLEST_RIDGE * self.rows.n_rows
         return SMALLEST_RIDGE * float(np.trace(self.gram()))
 
     def solve(self, values: Array, pulled: Array, ridge: float) -> Array:
@@ -108,16 +139,6 @@ class Features:
             return Q @ ((Q.T @ pulled) / (np.maximum(s, 0.0) + ridge)[:, None])
         return cho_solve((self._shifted(ridge), True), pulled, check_finite=False)
 
-    def compressed(self, size: int) -> Features:
-        """Return features along the `size` main directions of these only, or these where no directions are at hand."""
-        known = self.symmetric or self.mapping.n_features <= EIGEN_SIZE
-        if self.matrix is None or not known or self.mapping.n_features <= size:
-            return self
-        small = copy.copy(self)
-        small.matrix = self.matrix @ self._eigenvectors()[1][:, -size:]
-        small.symmetric, small._gram, small._eigen, small._factor, small._squares = False, None, None, None, None
-        return small
-
     def leverages(self, rows: NDArray[np.intp], ridge: float) -> Array:
         """Return entries of the diagonal of Phi (Phi'Phi + ridge)^-1 Phi'.
 
@@ -127,17 +148,18 @@ class Features:
         """
         by_eigenvectors = self.symmetric or self.mapping.n_features <= EIGEN_SIZE
         if not by_eigenvectors:
-            Phi = self._rows(rows)
+            Phi = self._of_rows(rows)
             half = solve_triangular(self._shifted(ridge), Phi.T, lower=True, check_finite=False)
             return np.einsum("ij,ij->j", half, half)
         s, Q = self._eigenvectors()
         if self._squares is None:
-            self._squares = (Q[rows] if self.symmetric else self._rows(rows) @ Q) ** 2
+            self._squares = (Q[rows] if self.symmetric else self._of_rows(rows) @ Q) ** 2
         e = np.maximum(s, 0.0)
         return self._squares @ (s**2 / (s**2 + ridge) if self.symmetric else 1.0 / (e + ridge))
 
-    def _rows(self, rows: NDArray[np.intp]) -> Array:
-        return self.mapping.features(self.X[rows]) if self.matrix is None else self.matrix[rows]
+    def _of_rows(self, rows: NDArray[np.intp]) -> Array:
+        """Return the features (p, M) of the rows that are left out in turn."""
+        raise NotImplementedError
 
     def _shifted(self, ridge: float) -> Array:
         """Return the lower Cholesky factor of Phi'Phi + ridge I, the last one if it is asked for again."""
@@ -151,6 +173,40 @@ class Features:
             s, Q = abandonable(lambda: np.linalg.eigh(matrix))
             self._eigen = s, Q
         return self._eigen
+
+
+class InMemoryFeatures(Features):
+    """Features of training rows X (n, D) in memory."""
+
+    def __init__(self, X: Array, mapping: Mapping) -> None:
+        matrix = mapping.features(X) if len(X) <= rows_in_memory(mapping.n_features) else None
+        super().__init__(InMemoryRows(len(X)), mapping)
+        self.part = FeatureRows(matrix, X, mapping)
+        everywhere = mapping.kind == "rbf" and mapping.centers.shape == X.shape
+        self.symmetric = everywhere and matrix is not None and np.array_equal(mapping.centers, X)
+
+    @property
+    def n_features(self) -> int:
+        """Return their number."""
+        return self.part.n_features
+
+    @property
+    def matrix(self) -> Array | None:
+        """Phi (n, M) where it fits into memory."""
+        return self.part.matrix
+
+    def compressed(self, size: int) -> InMemoryFeatures:
+        """Return features along the `size` main directions of these only, or these where no directions are at hand."""
+        has_directions = self.symmetric or self.mapping.n_features <= EIGEN_SIZE
+        if self.matrix is None or not has_directions or self.mapping.n_features <= size:
+            return self
+        small = copy.copy(self)
+        small.part = FeatureRows(self.matrix @ self._eigenvectors()[1][:, -size:])
+        small.symmetric, small._gram, small._eigen, small._factor, small._squares = False, None, None, None, None
+        return small
+
+    def _of_rows(self, rows: NDArray[np.intp]) -> Array:
+        return self.mapping.features(self.part.X[rows]) if self.matrix is None else self.matrix[rows]
 
 
 def _shifted_factor(gram: Array, ridge: float) -> NDArray:

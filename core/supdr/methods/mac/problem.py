@@ -20,6 +20,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.context import show_partial_state
 from supdr.engine.iterate import Problem
 from supdr.engine.reuse import reused
 from supdr.methods.mac.certificate import BoundSearch
@@ -31,15 +32,15 @@ from supdr.methods.mac.classes import (
     simplex_codes,
     simplex_numbers,
 )
+from supdr.methods.mac.labelled_rows import LabelledInMemory
 from supdr.methods.mac.mapping import Features, choose_centers
 from supdr.methods.mac.regressor import RegressorMapping
-from supdr.methods.mac.state import Array, MACState, RowSums, Settings
+from supdr.methods.mac.state import Array, MACState, PulledTargets, RowSums, Settings
 from supdr.methods.mac.target_step import cases, moved_rows
-from supdr.rows.in_memory import InMemoryRows
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.leave_one_out import RIDGES, WIDTHS, Choice, best_ridge, best_width, enough_labels, search_share
-from supdr.solvers.linear_svm import Heads, solve_heads
+from supdr.solvers.linear_svm import Heads
 
 # Relative duality gap of the classifiers. Where below it they end depends on the order of addition: it is so narrow
 # that the objective's first eight digits do not, so that rows in partitions give the same run as rows in memory.
@@ -48,8 +49,11 @@ SVM_TOL = 1e-9
 DEFAULT_CENTERS = 1000
 
 # Rows times squared centres of the random subset on which width and ridge are chosen where all would be more, with as
-# many rows per centre: with few rows per centre the fit interpolates noise, and its error says little about all rows.
+# many rows per centre: with few rows per centre the fit interpolates noise, and its error is not that of all rows.
 SEARCH_WORK = 1.3e8
+
+# Rows of a sample, where it is not all there are, on which width and ridge are chosen.
+SEARCH_ROWS = 4_000
 
 # reg_w where labels are too few to choose it.
 FEW_LABELS_RIDGE = 1e-3
@@ -69,7 +73,10 @@ class MACProblem(Problem):
     init (n, L).
     row_weights (n,): what C is multiplied by in each row.
     scaling: what was applied to the columns.
+    all_rows: the labelled rows that E is a sum over, in partitions, where X, pool, codes and row_weights are those of
+        the sample on which mapping, width and ridge are chosen; None: X in memory, see `supdr.rows.in_memory`.
     brief: whether a step takes a part of its usual inner steps only, as in the search for a bound.
+    bounded: whether diagnostics look for a lower bound.
     given_features: of the only mapping that the problem is used with; None: made of X and the mapping.
     """
 
@@ -94,7 +101,9 @@ class MACProblem(Problem):
     n_jobs: int | None
     row_weights: Array
     scaling: str
+    all_rows: Any = None
     brief: bool = False
+    bounded: bool = True
     given_features: Features | None = None
     signs: Array = field(init=False)
     costs: Array = field(init=False)
@@ -104,28 +113,19 @@ class MACProblem(Problem):
     precision: ClassVar[Any] = np.float64  # of the multipliers of the Z step
 
     def __post_init__(self) -> None:
-        signs = np.ascontiguousarray(class_signs(self.codes, self.n_classes, self.scheme))
+        rows = self.all_rows
+        if rows is None:
+            rows = LabelledInMemory(self.X, self.codes, self.row_weights)
+            object.__setattr__(self, "all_rows", rows)
         centers = self.centers if isinstance(self.centers, str) else zlib.crc32(np.asarray(self.centers).tobytes())
         count = self.n_centers if centers in ("kmeans", "random") else None
         features = (self.mapping, count, centers, self.gamma) if self.mapping == "rbf" else (self.mapping,)
         features = (*features, self.scaling)
-        labels = zlib.crc32(self.codes.tobytes() + self.row_weights.tobytes())
-        rows = (zlib.crc32(np.ascontiguousarray(self.X).data), labels, self.scheme)
-        object.__setattr__(self, "signs", signs)
-        object.__setattr__(self, "costs", self.C * self.row_weights)
-        object.__setattr__(self, "settings", Settings(type(self).__name__, features, rows, self.C, self.reg_w, self.mu))
-
-    # --- rows, in memory or in partitions: see `supdr.rows.in_memory` -------------------------------------------------
-
-    @property
-    def all_rows(self) -> Any:
-        """The rows that E is a sum over."""
-        return InMemoryRows(len(self.X))
-
-    @property
-    def row_codes(self) -> Any:
-        """Their classes."""
-        return self.codes
+        checksums = (*rows.checksums, self.scheme)
+        settings = Settings(type(self).__name__, features, checksums, self.C, self.reg_w, self.mu)
+        object.__setattr__(self, "signs", rows.delay(class_signs, rows.codes, self.n_classes, self.scheme))
+        object.__setattr__(self, "costs", rows.each(np.multiply, rows.weights, self.C))
+        object.__setattr__(self, "settings", settings)
 
     def features(self, mapping: Mapping) -> Features:
         """Return the training features of `mapping`, computed once."""
@@ -133,14 +133,15 @@ class MACProblem(Problem):
             return self.given_features
         latest, features = self.workspace.get("features", (None, None))
         if latest is not mapping:
-            features = self.new_features(mapping)
+            features = self.all_rows.features(mapping)
             self.workspace["features"] = mapping, features
         return cast("Features", features)
 
-    def new_features(self, mapping: Mapping) -> Features:
-        """Return the training features of `mapping`."""
-        inputs = (mapping.kind, mapping.centers, mapping.gamma, self.X)
-        return reused("MAC features", lambda: inputs, lambda: Features(self.X, mapping))
+    def features_of(self, state: MACState) -> Features:
+        """Return the training features of a state, which may hold Phi'Phi."""
+        features = self.features(state.mapping)
+        features.use_gram(state.gram)
+        return features
 
     def images(self, state: MACState) -> Array:
         """Return F (n, L) of the training rows."""
@@ -149,10 +150,14 @@ class MACProblem(Problem):
         return self.features(state.mapping).image(state.weights)
 
     def chosen(self, seed: int) -> tuple[Any, float]:
-        """Return centres with their width, and reg_w.  O(n M D), and for "loo" O(n M^2 + M^3) a width, of a subset."""
+        """Return centres with their width, and reg_w.  O(n M D), and for "loo" O(n M^2 + M^3) a width, of a subset.
+
+        They are chosen on the sample; a chosen reg_w grows with the rows as Phi'Phi does.
+        """
         settings = (self.mapping, self.n_centers, self.centers, self.gamma, self.reg_w, self.mu, seed)
-        inputs = (*settings, self.X, self.pool, self.codes, self.n_classes)
-        return reused("MAC mapping", lambda: inputs, lambda: self._chosen(seed))
+        inputs = (*settings, self.X, self.pool, self.codes, self.n_classes, self.all_rows.n_rows)
+        mapping, reg_w = reused("MAC mapping", lambda: inputs, lambda: self._chosen(seed))
+        return mapping, reg_w * (self.all_rows.n_rows / len(self.X) if isinstance(self.reg_w, str) else 1.0)
 
     def _chosen(self, seed: int) -> tuple[Mapping, float]:
         rng = np.random.default_rng([seed, 1 << 20])
@@ -190,7 +195,11 @@ class MACProblem(Problem):
 
     def _search(self, centers: Array, unit: float, widths: tuple[float, ...], rng: np.random.Generator) -> Choice:
         """Return the best width and ridge, on a subset of rows and centres if all are many."""
-        X, codes, share = self.X, self.codes, search_share(len(self.X), len(centers), SEARCH_WORK)
+        X, codes, of_sample = self.X, self.codes, 1.0
+        if SEARCH_ROWS < len(X) < self.all_rows.n_rows:
+            some = np.sort(rng.choice(len(X), SEARCH_ROWS, replace=False))
+            X, codes, of_sample = X[some], codes[some], len(X) / SEARCH_ROWS
+        share = search_share(len(X), len(centers), SEARCH_WORK)
         if share < 1.0:
             same = centers is X
             rows = np.sort(rng.choice(len(X), max(int(share * len(X)), 2), replace=False))
@@ -199,7 +208,7 @@ class MACProblem(Problem):
             centers = X if same else centers[rng.choice(len(centers), count, replace=False)]
         ridges = RIDGES if isinstance(self.reg_w, str) else np.array([share * 2.0 * self.reg_w / self.mu])
         choice = best_width(X, codes, simplex_codes(self.n_classes), centers, unit, widths=widths, ridges=ridges)
-        return choice._replace(ridge=choice.ridge / share)
+        return choice._replace(ridge=choice.ridge / share * of_sample)
 
     def _as_reg_w(self, choice: Choice) -> float:
         """Return the reg_w whose ridge at the first mu is the chosen one."""
@@ -216,7 +225,7 @@ class MACProblem(Problem):
         return 1.0 - self.signs * (latent @ heads.coef.T + heads.intercept)
 
     def sums(self, state: MACState) -> RowSums:
-        """Return the sums over rows of which E and Q_mu are made: known, or in one visit of the rows."""
+        """Return the sums over rows of which E and Q_mu are made: those of the state, or by one visit of the rows."""
         if state.sums is not None:
             return state.sums
         of_classifiers = self.signs, self.costs, state.heads.coef, state.heads.intercept
@@ -241,16 +250,20 @@ class MACProblem(Problem):
         return {"surrogate": state.surrogate, "mu": state.mu}
 
     def diagnostics(self, state: MACState) -> dict[str, float]:
-        """Return the numbers that describe the latent space."""
-        scores = class_scores(state.latent @ state.heads.coef.T + state.heads.intercept, self.n_classes, self.scheme)
-        guess = scores[:, 0] > 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1)
+        """Return the numbers that describe the latent space, and the shares of rows that are wrong, or support it."""
+        heads, rows = state.heads, self.all_rows
+        of_rows = rows.codes, state.latent, heads.coef, heads.intercept, heads.alpha
+        wrong, support = rows.total(error_counts, *of_rows, self.n_classes, self.scheme) / rows.n_rows
+        shares = {"training_error": float(wrong), "support_fraction": float(support)}
+        return {**self.latent_diagnostics(state), **shares}
+
+    def latent_diagnostics(self, state: MACState) -> dict[str, float]:
+        """Return the numbers that need all latent rows at once."""
         case = cases(state.multiplier, 2.0 * self.costs / state.mu)
         length = float(np.linalg.norm(state.targets))
         return {
             **simplex_numbers(state.latent, self.codes, self.n_classes),
             "target_distance": float(np.linalg.norm(state.targets - state.latent)) / max(length, np.finfo(float).tiny),
-            "support_fraction": float((state.heads.alpha > 0.0).any(axis=1).mean()),
-            "training_error": float(np.mean(guess != self.codes)),
             **{f"case_{number}": float(np.mean(case == number)) for number in (1, 2, 3)},
         }
 
@@ -279,7 +292,7 @@ class MACProblem(Problem):
         means = rng.standard_normal((self.n_classes, self.n_components)) if self.init == "blobs" else None
         normal = self.all_rows.normal(rng, self.n_components)
         return self.all_rows.each(
-            initial_targets, self.row_codes, self.n_classes, self.init, self.init_noise, normal, means
+            initial_targets, self.all_rows.codes, self.n_classes, self.init, self.init_noise, normal, means
         )
 
     def move(self, images: Array, state: MACState) -> tuple[Array, Array]:
@@ -295,32 +308,35 @@ class MACProblem(Problem):
             *(self.signs, self.costs, state.mu, state.multiplier),
         )
 
-    def move_and_pull(self, state: MACState) -> tuple[Array, Array, Any]:
-        """Return targets (n, L) and multipliers (n, P) of the Z step, and Phi' targets (M, L)."""
-        targets, multiplier = self.move(state.latent, state)
-        return targets, multiplier, self.pulled(state.mapping, targets)
-
-    def refitted(self, state: MACState, targets: Array, pulled: Any) -> MACState:
-        """Return `state` with the mapping fitted to targets (n, L), of which `pulled` is Phi' targets (M, L)."""
-        features = self.features(state.mapping)
+    def refitted(self, state: MACState, targets: Array, pulled: PulledTargets) -> MACState:
+        """Return `state` with the mapping fitted to targets (n, L)."""
+        features = self.features_of(state)
+        state = state._replace(gram=features.gram_to_keep(), pulls=pulled.parts)
         ridge = least_ridge(state.reg_w, state.mu, features)
-        state = state._replace(weights=features.solve(targets, pulled, ridge))
+        state = state._replace(weights=features.solve(targets, pulled.total, ridge))
         self.show_partial(state)
         return state._replace(latent=features.image(state.weights))
 
     def show_partial(self, state: MACState) -> None:
-        """Show a state that a step has before it is complete; only on partitions, where a step takes long."""
+        """Show a state that a step has before it is complete; only on partitions, where a step takes long.
 
-    def classify(self, targets: Array, start: Heads | None = None) -> Heads:
+        Its rows are the images of the map, whatever partition they are in.
+        """
+        if self.all_rows.partial_states_observed():
+            show_partial_state(state._replace(latent=None))  # type: ignore[arg-type]
+
+    def classify(self, targets: Array, start: Heads | None = None, **on_partitions: Any) -> Heads:
         """Return classifiers fitted to targets (n, L)."""
-        return solve_heads(targets, self.signs, self.costs, start, tol=SVM_TOL, n_jobs=self.n_jobs)
+        options = {"n_heads": self.n_heads, "tol": SVM_TOL, "n_jobs": self.n_jobs, **on_partitions}
+        return self.all_rows.fit_svms(targets, self.signs, self.costs, start, **options)
 
-    def reclassified(self, state: MACState, targets: Array, pulled: Any) -> Heads:
-        """Return classifiers fitted to new targets (n, L), from those of `state` on."""
-        return self.classify(targets, state.heads)
+    @property
+    def n_heads(self) -> int:
+        """P, the number of classifiers."""
+        return class_signs(self.codes[:1], self.n_classes, self.scheme).shape[1]
 
     def rescaled(self, alpha: Array, C: float) -> Array:
-        """Return multipliers (n, P) found under `C` made fit for these costs."""
+        """Return multipliers (n, P) of costs for another C, fit for these costs."""
         return self.all_rows.each(rescaled_multipliers, alpha, self.C / C, self.costs)
 
     def no_multipliers(self) -> Array:
@@ -352,9 +368,9 @@ class MACProblem(Problem):
         )
         return self.prepared(self.refitted(begun, targets, self.pulled(mapping, targets)))
 
-    def pulled(self, mapping: Any, targets: Array) -> Any:
+    def pulled(self, mapping: Any, targets: Array) -> PulledTargets:
         """Return Phi' targets (M, L)."""
-        return self.features(mapping).pull_back(targets)
+        return PulledTargets(self.features(mapping).pull_back(targets))
 
     def adopt(self, state: MACState) -> MACState:
         """Return `state` made consistent with this problem: what depends on changed settings is computed anew.
@@ -367,6 +383,7 @@ class MACProblem(Problem):
                 f"the snapshot to start from maps {state.mapping.n_columns} columns to n_components="
                 f"{state.weights.shape[1]}; these data and parameters need {self.X.shape[1]} and {self.n_components}"
             )
+        self.show_partial(state)  # observers see at once what a run continues from
         if state.settings == self.settings:
             return state
         before = Settings(*state.settings)
@@ -417,6 +434,15 @@ def least_ridge(reg_w: float, mu: float, features: Features) -> float:
 
 
 # --- of rows, or of those of a partition ------------------------------------------------------------------------------
+
+
+def error_counts(
+    codes: NDArray, latent: Array, coef: Array, intercept: Array, alpha: NDArray, n_classes: int, scheme: str
+) -> Array:
+    """Return the numbers of rows that are wrong, and that support a classifier."""
+    scores = class_scores(latent @ coef.T + intercept, n_classes, scheme)
+    guess = scores[:, 0] > 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1)
+    return np.array([(guess != codes).sum(), (alpha > 0.0).any(axis=1).sum()])
 
 
 def hinge_sum(latent: Array, signs: Array, costs: Array, coef: Array, intercept: Array) -> float:

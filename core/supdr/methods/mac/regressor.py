@@ -1,6 +1,6 @@
 """MAC's mapping F as a scikit-learn regressor with several outputs: the F step is its `fit` on the targets.
 
-Auxiliary coordinates ask no more of F than that it can be fitted to targets: W. Wang, M. Á. Carreira-Perpiñán, "The
+With auxiliary coordinates F only has to be fitted to targets: W. Wang, M. Á. Carreira-Perpiñán, "The
 role of dimensionality reduction in linear classification", AAAI 2014, sections 2.2 and 6.
 """
 

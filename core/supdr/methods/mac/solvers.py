@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,38 +18,33 @@ from supdr.engine.iterate import generator
 from supdr.methods.mac.bounds import Bounded
 from supdr.methods.mac.classes import class_scores
 from supdr.methods.mac.joint import FixedPoint, JointLBFGS
+from supdr.methods.mac.mapping import Features
 from supdr.methods.mac.problem import MACProblem, least_ridge
-from supdr.methods.mac.state import Array, MACState
-
-# About how many rows at most are left out in turn.
-MOST_JUDGED = 2000
+from supdr.methods.mac.state import Array, MACState, PulledTargets
+from supdr.methods.mac.target_step import moved_rows
+from supdr.solvers.linear_svm import Heads
 
 
 class Passes(Bounded):
     """What the passes share: F is a ridge regression on the targets, so that its left-out values have a closed form."""
 
     @cached_property
-    def judged_rows(self) -> NDArray[np.intp]:
-        """Rows that are left out in turn: all, or every k-th of many and one of each class."""
-        one_of_each = np.unique(self.codes, return_index=True)[1]
-        return np.union1d(np.arange(0, len(self.codes), math.ceil(len(self.codes) / MOST_JUDGED)), one_of_each)
-
-    @cached_property
     def judged_codes(self) -> NDArray:
-        """Their classes."""
-        return self.all_rows.taken(self.row_codes, self.judged_rows)
+        """Classes of the rows that are left out in turn."""
+        return self.all_rows.taken(self.all_rows.codes, self.all_rows.judged)
 
     @cached_property
     def judged_weights(self) -> Array:
         """Their weights."""
-        return self.row_weights[self.judged_rows]
+        return self.all_rows.taken(self.all_rows.weights, self.all_rows.judged)
 
     def left_out_images(self, state: MACState) -> Array:
         """Return the images (p, L) of the judged rows by the mapping without them, targets fixed."""
-        features, rows = self.features(state.mapping), self.judged_rows
-        q = features.leverages(rows, least_ridge(state.reg_w, state.mu, features))
+        features, rows = self.features_of(state), self.all_rows
+        q = features.leverages(rows.judged, least_ridge(state.reg_w, state.mu, features))
         q = np.minimum(q, 1.0 - 1e-10)[:, None]
-        return (state.latent[rows] - q * self.fitted_targets(state)[rows]) / (1.0 - q)
+        latent, targets = (rows.taken(each, rows.judged) for each in (state.latent, self.fitted_targets(state)))
+        return (latent - q * targets) / (1.0 - q)
 
     def left_out_error(self, state: MACState) -> float:
         """Return the share of rows wrong by the mapping without them, targets and classifiers fixed."""
@@ -74,7 +70,7 @@ class LeftOut:
 
     def __call__(self, state: MACState) -> tuple[float]:
         """Return the error, or that of the best pass where this one is not clearly better."""
-        error, n = self._problem.left_out_error(state), len(self._problem.judged_rows)
+        error, n = self._problem.left_out_error(state), len(self._problem.judged_codes)
         if self._best is None or error < self._best - math.sqrt(max(self._best * (1.0 - self._best), 1.0 / n) / n):
             self._best = error
         return (max(error, self._best),)
@@ -82,6 +78,19 @@ class LeftOut:
 
 class QuadraticPenalty(MACProblem):
     """The paper's algorithm: one pass of targets, mapping, classifiers at one mu, which may grow before it."""
+
+    def move_and_pull(self, state: MACState) -> tuple[Array, Array, PulledTargets]:
+        """Return targets (n, L) and multipliers (n, P) of the Z step, and Phi' targets."""
+        targets, multiplier = self.move(state.latent, state)
+        return targets, multiplier, self.pulled(state.mapping, targets)
+
+    def reclassified(self, state: MACState, targets: Array, pulled: PulledTargets) -> Heads:
+        """Return classifiers fitted to new targets (n, L), from those of `state` on, which observers see change."""
+        show = partial(self._show_classifiers, state) if self.all_rows.partial_states_observed() else None
+        return self.classify(targets, state.heads, observe=show, moments=pulled.moments)
+
+    def _show_classifiers(self, state: MACState, coef: Array, intercept: Array) -> None:
+        self.show_partial(state._replace(heads=state.heads._replace(coef=coef, intercept=intercept)))
 
     def largest_mu(self, state: MACState) -> float:
         """Return the value up to which mu may grow."""
@@ -122,7 +131,44 @@ class Penalty(QuadraticPenalty, Passes):
 
     def largest_mu(self, state: MACState) -> float:
         """Return the mu beyond which rounding destroys the ridge."""
-        return 2.0 * state.reg_w / max(self.features(state.mapping).smallest_ridge(), np.finfo(float).tiny)
+        return 2.0 * state.reg_w / max(self.features_of(state).smallest_ridge(), np.finfo(float).tiny)
+
+    def move_and_pull(self, state: MACState) -> tuple[Array, Array, PulledTargets]:
+        """Return targets (n, L) and multipliers (n, P) of the Z step, and Phi' targets: one visit of the rows."""
+        features, rows = self.features_of(state), self.all_rows
+        partial_map = PartialMap(self, features, state) if rows.partial_states_observed() else None
+        arguments = *self._of_move(state), self.n_jobs
+        kept, (pulled, moments) = rows.both(
+            moved_and_pulled, features.part, rows.svm_moments, *arguments, so_far=partial_map
+        )
+        targets, multiplier = rows.entries(kept, 2)
+        return targets, multiplier, PulledTargets(pulled, moments, None if partial_map is None else partial_map.pulls)
+
+
+def moved_and_pulled(part: Any, moments: Callable[[Array], Any], *arguments: Any) -> tuple[tuple, tuple]:
+    """Return targets with multipliers of a part of the rows, and Phi' targets with the moments of the targets."""
+    targets, multiplier = moved_rows(*arguments)
+    return (targets, multiplier), (part.pull_back(targets), moments(targets))
+
+
+class PartialMap:
+    """Shows the map while targets move: partitions that are done count with their new targets, others with the old.
+
+    `start`: where the pass begins, at its mu. `pulls`: Phi' targets of the partitions that are done.
+    """
+
+    def __init__(self, problem: Penalty, features: Features, start: MACState) -> None:
+        self._problem, self._features, self._start = problem, features, start
+        self.pulls: dict[int, Array] = {}
+
+    def __call__(self, shares: dict[int, tuple[Array, Any]]) -> None:
+        """Take Phi' targets and moments of the partitions that are done."""
+        self.pulls = {number: pulled for number, (pulled, _moments) in shares.items()}
+        start, features, before = self._start, self._features, self._start.pulls or {}
+        if len(shares) < len(before):
+            pulled = sum((self.pulls.get(number, old) for number, old in before.items()), np.zeros(1))
+            weights = features.solve(None, pulled, least_ridge(start.reg_w, start.mu, features))  # type: ignore[arg-type]
+            self._problem.show_partial(start._replace(weights=weights))
 
 
 class RegressorPenalty(QuadraticPenalty):
@@ -147,10 +193,11 @@ class RegressorPenalty(QuadraticPenalty):
         """Return 0."""
         return 0.0
 
-    def pulled(self, mapping: Any, targets: Array) -> None:
+    def pulled(self, mapping: Any, targets: Array) -> PulledTargets:
         """Return nothing: there are no features."""
+        return PulledTargets(None)
 
-    def refitted(self, state: MACState, targets: Array, pulled: Any) -> MACState:
+    def refitted(self, state: MACState, targets: Array, pulled: PulledTargets) -> MACState:
         """Return `state` with the regressor fitted to targets (n, L)."""
         mapping = state.mapping.fitted(self.X, targets, generator(state.seed, state.iteration))
         state = state._replace(mapping=mapping)

@@ -27,6 +27,19 @@ class RowSums(NamedTuple):
     distance: float
 
 
+class PulledTargets(NamedTuple):
+    """Phi' targets (M, L) of all rows, with what else a visit of the targets brings.
+
+    total: None where the mapping is a regressor.
+    moments: of the targets of rows in partitions, see `supdr.solvers.margin_working_set`; None: not computed.
+    parts: Phi' targets of each partition by its number, where partial states were observed.
+    """
+
+    total: Array | None
+    moments: tuple[int, Array, Array] | None = None
+    parts: dict[int, Array] | None = None
+
+
 class Settings(NamedTuple):
     """The hyper-parameters and data that a state belongs to: what has changed is computed anew when a run goes on.
 

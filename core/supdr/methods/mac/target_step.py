@@ -1,8 +1,8 @@
-"""MAC's Z step: where a point's target lies between its image and what the classifiers ask for.
+"""MAC's Z step: the target of a point, between its image and the margins of the classifiers.
 
     min over z, xi >= 0    |z - f|^2 + c sum_k xi_k    with    Y_k (u_k'z + b_k) >= 1 - xi_k,     c = 2 C / mu
 
-With one classifier the answer is closed.  With several, the dual
+With one classifier the solution is closed.  With several, the dual
 
     max over 0 <= lambda <= c    sum_k lambda_k r_k - 1/2 lambda' YGY lambda,    G = U U' / 2,   r = 1 - Y (U f + b)
 
@@ -48,8 +48,8 @@ def moved_rows(
     start = multiplier.astype(np.float64)
     # What has travelled cannot be written to, and a kernel is compiled once more for such arrays.
     coef, intercept = coef.copy(), intercept.copy()
-    targets, found = move_points(images, coef, intercept, signs, 2.0 * costs / mu, start, n_jobs=n_jobs)
-    return targets, found.astype(multiplier.dtype, copy=False)
+    targets, multiplier_after = move_points(images, coef, intercept, signs, 2.0 * costs / mu, start, n_jobs=n_jobs)
+    return targets, multiplier_after.astype(multiplier.dtype, copy=False)
 
 
 def move_points(

@@ -4,7 +4,7 @@
 
 Both maps are kernel ridge regressions; the auxiliary coordinates are simplex codes for h, K points on a circle for z.
 What makes it work: the second layer is trained on *leave-one-out* codes of the first.  Fitted codes lie far closer to
-the corners than codes of new points do, and say nothing about the gaps between classes, where doubtful points fall.
+the corners than codes of new points do, and cover no gap between classes, where doubtful points fall.
 
 Layer 1.  With a basis B (n, r) of the kernel's features, B'B = diag(e), the fit at ridge rho is
 h = B diag(1 / (e + rho)) B'T; with q_n = sum_j B_nj^2 / (e_j + rho) the fit without row n is exactly
@@ -18,7 +18,6 @@ classification", 2014.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -28,19 +27,11 @@ from scipy.special import log_softmax, softmax
 
 from supdr.engine.iterate import Problem
 from supdr.methods.mac.classes import class_codes, simplex_codes, simplex_shape
-from supdr.rows.in_memory import InMemoryRows
+from supdr.methods.mac.labelled_rows import LabelledInMemory
+from supdr.methods.mac.ridge_path import RidgePath
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.leave_one_out import (
-    RIDGES,
-    SQUARE_WEIGHT,
-    WIDTHS,
-    feature_blocks,
-    judged,
-    judged_sums,
-    leave_one_out,
-    mapped_spectrum,
-)
+from supdr.solvers.leave_one_out import RIDGES, SQUARE_WEIGHT, WIDTHS, judged_sums
 
 Array = NDArray[np.float64]
 
@@ -163,6 +154,7 @@ class TwoLayerProblem(Problem):
     n_centers: centres of the first layer; None: all rows up to `EXACT_ROWS`.
     head: one of "ridge", "mix".
     scaling: what was applied to the columns.
+    all_rows: all labelled rows, in partitions, where X and codes are those of the sample; None: X in memory.
     """
 
     X: Array
@@ -172,6 +164,11 @@ class TwoLayerProblem(Problem):
     n_centers: int | None
     head: str
     scaling: str
+    all_rows: Any = None
+
+    def __post_init__(self) -> None:
+        if self.all_rows is None:
+            object.__setattr__(self, "all_rows", LabelledInMemory(self.X, self.codes))
 
     def start(self, seed: int) -> TwoLayerState:
         """Return both layers at the first width."""
@@ -223,10 +220,10 @@ class TwoLayerProblem(Problem):
 
         Raises ValueError if the numbers of columns or latent coordinates differ.
         """
-        found = state.first.mapping.centers.shape[1], state.second.plane.shape[1]
-        if found != (self.X.shape[1], self.n_components):
+        n_columns = state.first.mapping.centers.shape[1]
+        if (n_columns, state.n_components) != (self.X.shape[1], self.n_components):
             raise ValueError(
-                f"the snapshot to start from maps {found[0]} columns to n_components={found[1]}; "
+                f"the snapshot to start from maps {n_columns} columns to n_components={state.n_components}; "
                 f"these data and parameters need {self.X.shape[1]} and {self.n_components}"
             )
         if np.array_equal(state.codes, self.codes) and state.first.coef.shape[1] == self.n_classes - 1:
@@ -240,18 +237,8 @@ class TwoLayerProblem(Problem):
     # --- the layers ---------------------------------------------------------------------------------------------------
 
     @property
-    def all_rows(self) -> Any:
-        """The labelled rows, see `supdr.rows.in_memory`."""
-        return InMemoryRows(len(self.X))
-
-    @property
-    def row_codes(self) -> Any:
-        """Their classes."""
-        return self.codes
-
-    @property
     def n_rows(self) -> int:
-        """Their number."""
+        """Number of labelled rows."""
         return self.all_rows.n_rows
 
     def _tried(self, number: int, seed: int) -> tuple[FirstLayer, bool]:
@@ -259,10 +246,16 @@ class TwoLayerProblem(Problem):
         n = len(self.X)
         few = n == self.n_rows and n <= SEARCH_ROWS and (self.n_centers is None or self.n_centers >= n)
         rows = np.arange(n) if few else self._random_rows(min(n, SEARCH_ROWS), seed)
-        return self._first(rows, rows, WIDTHS[number], seed), few
+        return self._around_all(rows, WIDTHS[number], seed), few
 
     def _complete(self, width: float, seed: int) -> FirstLayer:
-        return self._first(np.arange(len(self.X)), self._centers(seed), width, seed)
+        """Return the first layer of one width on all rows."""
+        centers = self._centers(seed)
+        if len(centers) == self.n_rows:
+            return self._around_all(centers, width, seed)
+        mapping = self._around(centers, width, seed)
+        path = RidgePath(self.all_rows, mapping, self.all_rows.X, simplex_codes(self.n_classes), RIDGES)
+        return _first_layer(path, width)
 
     def _centers(self, seed: int) -> NDArray:
         """Return the numbers of the rows around which the Gaussians of the complete first layer sit."""
@@ -278,26 +271,11 @@ class TwoLayerProblem(Problem):
         unit = median_distance(self.X, np.random.default_rng([seed, 2]))
         return Mapping("rbf", np.ascontiguousarray(self.X[centers]), 0.5 / (width * unit) ** 2)
 
-    def _first(self, rows: NDArray, centers: NDArray, width: float, seed: int) -> FirstLayer:
-        """Fit the first layer to `rows`; other rows are out of the sample anyway."""
-        mapping = self._around(centers, width, seed)
-        corners = simplex_codes(self.n_classes)
-        targets = corners[self.codes]
-        e, back = mapped_spectrum(self.X[rows], mapping, exact=np.array_equal(rows, centers))
-        by_centers = np.zeros((mapping.n_features, targets.shape[1]))
-        for part, block in feature_blocks(self.X[rows], mapping):
-            by_centers += block.T @ targets[rows[part]]
-        pulled = back.T @ by_centers
-        fits = np.empty((len(RIDGES), len(rows), targets.shape[1]))
-        left = np.empty_like(fits)
-        for part, block in feature_blocks(self.X[rows], mapping):
-            fits[:, part], left[:, part] = leave_one_out(block @ back, pulled, e, RIDGES, targets[rows[part]])
-        scores = [judged(each, self.codes[rows], corners) for each in left]
-        best = int(np.argmin([error + SQUARE_WEIGHT * square for error, square in scores]))
-        ridge = float(RIDGES[best])
-        coef = back @ (pulled / (e + ridge)[:, None])
-        first = FirstLayer(mapping, coef, fits[best], left[best], *scores[best], width, ridge)
-        return self._among_all(first, rows)
+    def _around_all(self, rows: NDArray, width: float, seed: int) -> FirstLayer:
+        """Return the first layer fitted to rows of the sample that are all centres, with codes of all rows."""
+        mapping, part = self._around(rows, width, seed), LabelledInMemory(self.X[rows], self.codes[rows])
+        path = RidgePath(part, mapping, part.X, simplex_codes(self.n_classes), RIDGES, exact=True)
+        return self._among_all(_first_layer(path, width), rows)
 
     def _second(self, first: FirstLayer, seed: int) -> SecondLayer:
         corners = class_codes(self.n_classes, self.n_components)
@@ -305,63 +283,55 @@ class TwoLayerProblem(Problem):
             losses = self._log_losses(first.left_out)
             return self._mixture(first, corners, float(SHARPNESS[int(np.argmin(losses))]))
         rng = np.random.default_rng([seed, 3])
-        seen = self._seen(first.left_out)
+        seen = self.all_rows.taken(first.left_out, self.all_rows.sampled)
         unit = median_distance(seen, rng)
         centers = seen[np.sort(rng.choice(len(seen), min(SECOND_CENTERS, len(seen)), replace=False))]
-        best: tuple = (np.inf,)
+        paths = []
         for width in SECOND_WIDTHS:
             mapping = Mapping("rbf", centers, 0.5 / (width * unit) ** 2)
-            for error, square, coef, left in self._second_fits(first.left_out, mapping, corners):
-                if error + SQUARE_WEIGHT * square < best[0]:
-                    best = (error + SQUARE_WEIGHT * square, error, mapping, coef, left)
-        return self._ridged(first, *best[1:])
+            paths.append(RidgePath(self.all_rows, mapping, first.left_out, corners, SECOND_RIDGES))
+        path = min(paths, key=lambda each: each.best()[0])
+        _, number = path.best()
+        coef = path.coef(number)
+        plane = self.all_rows.each(image, path.mapping, first.hidden, coef)
+        return SecondLayer(path.mapping, coef, 0.0, plane, path.left_out_codes(number), path.scores[number][0])
 
-    # --- what looks at every row --------------------------------------------------------------------------------------
+    # --- the work on all rows ----------------------------------------------------------------------------------------
 
     def _among_all(self, first: FirstLayer, rows: NDArray) -> FirstLayer:
-        """Return a first layer fitted to `rows` with codes of all rows."""
+        """Return a first layer fitted to `rows` of the sample with codes of all rows."""
+        if len(rows) == self.n_rows:
+            fitted, left_out = self.all_rows.split(first.hidden), self.all_rows.split(first.left_out)
+            return first._replace(hidden=fitted, left_out=left_out)
+        hidden = self.all_rows.each(image, first.mapping, self.all_rows.X, first.coef)
+        left_out = self.all_rows.replaced(hidden, self.all_rows.sampled[rows], first.left_out)
         if len(rows) == len(self.X):
-            return first
-        hidden = first.mapping.apply(self.X, first.coef)
-        left_out = hidden.copy()
-        left_out[rows] = first.left_out
+            hidden = self.all_rows.replaced(hidden, self.all_rows.sampled, first.hidden)
         return first._replace(hidden=hidden, left_out=left_out)
-
-    def _seen(self, hidden: Array) -> Array:
-        """Return the codes among which the centres of the second layer are chosen."""
-        return hidden
-
-    def _second_fits(
-        self, hidden: Array, mapping: Mapping, corners: Array
-    ) -> Iterator[tuple[float, float, Array, Array]]:
-        """Yield error, mean square, weights and left-out images of the second layer at every ridge."""
-        targets = corners[self.codes]
-        e, back = mapped_spectrum(hidden, mapping, exact=False)
-        basis = mapping.apply(hidden, back)
-        pulled = basis.T @ targets
-        _, lefts = leave_one_out(basis, pulled, e, SECOND_RIDGES, targets)
-        for ridge, left in zip(SECOND_RIDGES, lefts):
-            yield *judged(left, self.codes, corners), back @ (pulled / (e + ridge)[:, None]), left
-
-    def _ridged(self, first: FirstLayer, error: float, mapping: Mapping, coef: Array, left: Array) -> SecondLayer:
-        plane = self.all_rows.each(image, mapping, first.hidden, coef)
-        return SecondLayer(mapping, coef, 0.0, plane, self.all_rows.each(np.asarray, left), error)
 
     def _log_losses(self, hidden: Array) -> Array:
         """Return the mean log loss of "mix" at every sharpness."""
-        return self.all_rows.total(log_losses, hidden, self.row_codes) / self.n_rows
+        return self.all_rows.total(log_losses, hidden, self.all_rows.codes) / self.n_rows
 
     def _mixture(self, first: FirstLayer, corners: Array, sharpness: float) -> SecondLayer:
         left, plane = (self.all_rows.each(mixture, each, sharpness, corners) for each in (first.left_out, first.hidden))
-        wrong, _ = self.all_rows.total(judged_sums, left, self.row_codes, corners)
+        wrong, _ = self.all_rows.total(judged_sums, left, self.all_rows.codes, corners)
         return SecondLayer(None, corners, sharpness, plane, left, wrong / self.n_rows)
 
     def _shape(self, latent: Array) -> dict[str, float]:
         """Return how the classes lie to each other."""
-        sums = self.all_rows.total(class_sums, latent, self.row_codes, self.n_classes)
+        sums = self.all_rows.total(class_sums, latent, self.all_rows.codes, self.n_classes)
         means = sums[:, 1:] / np.maximum(sums[:, :1], 1.0)
-        squares = self.all_rows.total(squared_distances, latent, self.row_codes, means)
+        squares = self.all_rows.total(squared_distances, latent, self.all_rows.codes, means)
         return simplex_shape(means, float(np.sqrt(squares / self.n_rows)))
+
+
+def _first_layer(path: RidgePath, width: float) -> FirstLayer:
+    """Return the first layer of one width at its best ridge."""
+    _, number = path.best()
+    hidden, left_out = path.codes(number)
+    ridge = float(path.ridges[number])
+    return FirstLayer(path.mapping, path.coef(number), hidden, left_out, *path.scores[number], width, ridge)
 
 
 def _score(first: FirstLayer) -> float:

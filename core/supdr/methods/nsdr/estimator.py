@@ -221,26 +221,17 @@ class NSDR(Factorisation):
         n_components = component_count(self._component_setting, targets, X.shape, self.init)
         warn_of_many_components(n_components, X.shape[1])
         filled, observed = split_missing(X)
-        return NSDRProblem(
+        return self._problem_of(
+            NSDRProblem,
             X=filled,
             observed=observed,
             rows=np.flatnonzero(targets.labelled),
             signs=targets.values[targets.labelled],
             kernel=self._kernel(n_components),
-            C=float(self.C),
-            beta=float(self.beta),
-            reg_u=float(self.reg_u),
-            reg_v=float(self.reg_v),
             n_components=n_components,
-            row_bias=bool(self.row_bias),
             weights=targets.weights[targets.labelled],
-            init=self.init if isinstance(self.init, str) else np.array(self.init, dtype=float),
             solver=SOLVERS[self.solver],
             precision=PRECISIONS.get(self.solver, NSDRProblem.precision),
-            init_scale=float(self.init_scale),
-            lr_reconstruction=self.lr_reconstruction,
-            lr_classification=self.lr_classification,
-            n_jobs=self.n_jobs,
         )
 
     def _expose(self, state: NSDRState) -> None:

@@ -19,7 +19,7 @@ from supdr.methods.nsdr.problem import NSDRProblem, NSDRState
 from supdr.solvers.kernel_heads import Heads
 from supdr.solvers.reconstruction import reconstruction_epoch, sgd_cells, sgd_shrinkage
 
-# Elementary operations between two looks at the stop flag, some 10 ms.
+# Elementary operations between two checks of the stop flag, some 10 ms.
 SLICE = 10_000_000
 
 # Rows that meet the optimality conditions of their SVM up to this are left alone by a sweep.

@@ -55,19 +55,19 @@ def checked_column_weight(weights: ArrayLike | None, n_columns: int) -> NDArray 
     """
     if weights is None:
         return None
-    wanted = f"column_weight must hold one finite number >= 0 per column ({n_columns}), at least one of them > 0"
+    accepted = f"column_weight must hold one finite number >= 0 per column ({n_columns}), at least one of them > 0"
     try:
-        found = np.array(weights, dtype=float)
+        values = np.array(weights, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"{wanted}; got {weights!r}") from None
-    if found.shape != (n_columns,):
-        raise ValueError(f"{wanted}; got shape {found.shape}")
-    wrong = np.flatnonzero(~(np.isfinite(found) & (found >= 0.0)))
+        raise ValueError(f"{accepted}; got {weights!r}") from None
+    if values.shape != (n_columns,):
+        raise ValueError(f"{accepted}; got shape {values.shape}")
+    wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0.0)))
     if len(wrong):
-        raise ValueError(f"{wanted}; got {found[wrong[0]]:g} for column {wrong[0]}")
-    if not found.any():
-        raise ValueError(f"{wanted}; all are 0")
-    return None if (found == 1.0).all() else found
+        raise ValueError(f"{accepted}; got {values[wrong[0]]:g} for column {wrong[0]}")
+    if not values.any():
+        raise ValueError(f"{accepted}; all are 0")
+    return None if (values == 1.0).all() else values
 
 
 def column_preprocessing(columns: Columns, kind: str, codes: NDArray) -> tuple[Preprocessing, NDArray]:
@@ -102,7 +102,7 @@ def centred(fitted: Preprocessing, columns: Columns, codes: NDArray) -> tuple[Pr
     The problem is solved in deviations from the means: with offsets that are large beside the deviations its sums of
     squares would cancel, and the ridge of b_x would pull towards an arbitrary zero.
 
-    `fitted`: what the user asked for; `columns`: of the data; `codes` (m,): family of every preprocessed column.
+    `fitted`: the user's preprocessing; `columns`: of the data; `codes` (m,): family of every preprocessed column.
     Returns `preprocessing`; `shift` (m,): what it takes off the columns of `fitted` beyond that.
     """
     if fitted.matrix is not None:

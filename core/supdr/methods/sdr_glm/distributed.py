@@ -25,13 +25,13 @@ from supdr.methods.sdr_glm.solvers import Fast
 from supdr.methods.sdr_glm.targets import TargetSide
 from supdr.rows.in_partitions import PartitionSupport, decode_classes
 from supdr.rows.partitioned import PartitionedRows
-from supdr.rows.partitions import Partitions, planned, spread
+from supdr.rows.partitions import Partitions, delay, persist
 from supdr.solvers.low_rank import SMALL_SIDE, leading_rows
 
 
 @dataclass(frozen=True, eq=False)
 class GLMRows(PartitionedRows):
-    """Rows with what all of them say.
+    """Rows with the sums over all of them.
 
     `sides`: targets; `facts`: sums over all rows; `complete`: whether no cell of X is missing.
     """
@@ -75,61 +75,57 @@ SUPPORT = PartitionSupport(
 class DistributedFast(Fast):
     """solver="fast" on rows in partitions; X and targets are those of the sample.
 
-    `rows`: all rows.
+    `all_rows`: all rows.
     """
 
-    rows: Any = None
+    all_rows: Any = None
 
     @property
     def cells(self) -> Any:
         """The rows of X that it works on."""
-        return self.rows.X
+        return self.all_rows.X
 
     @cached_property
     def feature_part(self) -> Any:
         """The features that it works on."""
         if self.features.__class__ is WeightedFeatures:
-            return planned(_weighted_features, self.rows.X, self.codes, self.c, self.bound, self.size)
-        return planned(SharedFeatures, self.rows.X, self.c)
+            return delay(_weighted_features, self.all_rows.X, self.codes, self.c, self.bound, self.size)
+        return delay(SharedFeatures, self.all_rows.X, self.c)
 
     @property
     def target_part(self) -> Any:
         """The targets that it works on."""
-        return self.rows.sides
+        return self.all_rows.sides
 
     @workspace_property
     def features(self) -> Any:
         """Return the feature side in the form that suits all rows."""
-        if not (self.codes == GAUSSIAN).all() or not self.rows.complete:
+        if not (self.codes == GAUSSIAN).all() or not self.all_rows.complete:
             return self.weighted_features
-        return SummedFeatures(self.rows, self.c)
+        return SummedFeatures(self.all_rows, self.c)
 
     @property
     def column_null(self) -> tuple[float, NDArray]:
         """H_X, what the means of columns leave to be explained, and these means (D,)."""
-        return self.rows.facts.column_null
+        return self.all_rows.facts.column_null
 
     def gaussian_fit(self, latent: Any, loadings: NDArray, sums: Any) -> float:
         """Return L_X, complete Gaussian data: of the sums that loadings are made of, without a visit of its own."""
         if sums is None:
-            sums = self.rows.total(loading_sums, self.feature_part, latent), loadings
+            sums = self.all_rows.total(loading_sums, self.feature_part, latent), loadings
         return self.features.value_of(*sums)
 
     def without_targets(self) -> Self:
         """Return the same problem for features alone: unsupervised reduction."""
-        rows = replace(self.rows, sides=spread(_without_targets, self.rows.sides, self.bound))
+        rows = replace(self.all_rows, sides=persist(_without_targets, self.all_rows.sides, self.bound))
         nothing = TargetSide(np.zeros((len(self.X), 0)), np.zeros(0, dtype=np.int64), 1.0, self.bound)
-        return replace(self, targets=nothing, rows=rows)
+        return replace(self, targets=nothing, all_rows=rows)
 
     def first_latent(self, rng: np.random.Generator) -> Any:
         """Return the U that a run starts from; few rows, of which the sample holds all, as in memory."""
-        if self.init == "svd" and self.rows.n_rows <= min(self.X.shape[1], SMALL_SIDE):
-            return self.rows.split(leading_rows(self.X, self.column_null[1], self.n_components, rng))
+        if self.init == "svd" and self.all_rows.n_rows <= min(self.X.shape[1], SMALL_SIDE):
+            return self.all_rows.split(leading_rows(self.X, self.column_null[1], self.n_components, rng))
         return super().first_latent(rng)
-
-    def expected_shapes(self, in_rows: bool) -> dict[str, tuple[int, int]]:
-        """Return the shapes that a state to go on from must have; that rows are the same is known."""
-        return {"components": (self.n_components, self.X.shape[1])}
 
 
 class SummedFeatures(SharedFeatures):

@@ -234,6 +234,7 @@ class SDRGLM(FittedSDRGLM):
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     partition_support: ClassVar[PartitionSupport] = SUPPORT
+    takes_several_targets: ClassVar[bool] = True
     prepared_attributes = (
         *FittedSDRGLM.prepared_attributes,
         "recon_weight_",
@@ -354,11 +355,9 @@ class SDRGLM(FittedSDRGLM):
         self.family_x_ = np.array(FAMILIES)[self._codes]
         scaling = self.recon_weight_ if self.reg_scaling == "lam" else 1.0
         self._reg_u = scaling * float(self.reg_u)
-        solver, held = SOLVERS[self.solver], {}
-        if self._partitioned:
-            solver, held = DistributedFast, {"rows": self.partitions_}
-        return solver(
-            **held,
+        return self._problem_of(
+            SOLVERS[self.solver],
+            distributed=DistributedFast,
             X=X,
             codes=self._codes,
             targets=self._targets,
@@ -366,15 +365,10 @@ class SDRGLM(FittedSDRGLM):
             weight=self.recon_weight_,
             reg_u=self._reg_u,
             reg_v=scaling * float(self.reg_v),
-            reg_w=float(self.reg_w),
             c=float(self.gaussian_c),
-            bound=self.bound,
             inner=1 if self.solver == "literal" else self.inner,
-            gauge=bool(self.gauge),
-            init=self.init if isinstance(self.init, str) else np.array(self.init, dtype=float),
             column_weight=self._column_weight,
             size=self._size,
-            nonnegative=bool(self.nonnegative),
         )
 
     def _finish(self) -> None:
@@ -386,7 +380,6 @@ class SDRGLM(FittedSDRGLM):
         tags = super().__sklearn_tags__()
         if tags.classifier_tags is not None:
             tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = self.task == "regression"
         return tags
 
     @classmethod

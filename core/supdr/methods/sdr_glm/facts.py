@@ -1,4 +1,4 @@
-"""What a run of SDR-GLM must know of all rows before it begins: families, units, and what means leave unexplained."""
+"""Sums over all rows before a run of SDR-GLM: families, units, and what means leave unexplained."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fitted SDR-GLM answers: latent rows, predictions, loadings, pulls."""
+"""Attributes and predictions of a fitted SDR-GLM: latent rows, predictions, loadings, pulls."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from supdr.engine.fitted import as_fitted, predicts_classes
 from supdr.engine.reconstruction import Reconstructing
 from supdr.functions.families import BERNOULLI, check_values, means
-from supdr.methods.sdr_glm.derivative import embed_derivative
 from supdr.methods.sdr_glm.features import WeightedFeatures, times
 from supdr.methods.sdr_glm.heads import fit_head, left_out_latent
-from supdr.methods.sdr_glm.prediction import embed
+from supdr.methods.sdr_glm.prediction import embed, embed_derivative
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
 from supdr.methods.sdr_glm.state import SDRGLMState
 from supdr.rows.in_partitions import InPartitions
@@ -123,7 +122,7 @@ class FittedSDRGLM(InPartitions, Reconstructing):
     def _size(self) -> float:
         return float(self.negative_binomial_size)
 
-    # --- what the shell asks for --------------------------------------------------------------------------------------
+    # --- the hooks of the shell ---------------------------------------------------------------------------------------
 
     def _expose(self, state: SDRGLMState) -> None:
         self.coef_ = state.coef.T * self._target_scale[:, None]

@@ -35,14 +35,14 @@ def left_out_latent(problem: SDRGLMProblem, latent: NDArray, loadings: NDArray, 
     `latent` (N, L): U, learnt with targets. `loadings` (L + 1, D): [V; b_x] made of all rows. `rows` (n,): which rows
     to embed. Returns (n, L).
     """
-    found = np.empty((len(rows), latent.shape[1]))
+    left_out = np.empty((len(rows), latent.shape[1]))
     for fold in range(min(N_FOLDS, len(rows))):
         chosen = slice(fold, None, N_FOLDS)
         others = np.delete(np.arange(len(latent)), rows[chosen])
         without = _loadings(problem, latent, loadings, others)
         new = replace(problem.weighted_features, X=problem.X[rows[chosen]])
-        found[chosen] = embed(new, without, problem.weight, problem.reg_u, problem.nonnegative)
-    return found
+        left_out[chosen] = embed(new, without, problem.weight, problem.reg_u, problem.nonnegative)
+    return left_out
 
 
 def _loadings(problem: SDRGLMProblem, latent: NDArray, loadings: NDArray, rows: NDArray) -> NDArray:

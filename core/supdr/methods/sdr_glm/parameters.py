@@ -81,7 +81,7 @@ PARAMETERS = (
         1e-6,
         1e2,
         "Ridge penalty that keeps the predictor's weights small.",
-        symbol="λW",
+        symbol="λ_W",
     ),
     scale("gaussian_c", "Gaussian weight", 1e-2, 1e2, "Weight of the squared error of Gaussian features.", symbol="c"),
     scale(

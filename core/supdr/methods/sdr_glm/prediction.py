@@ -8,9 +8,10 @@ import warnings
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
-from supdr.functions.families import BERNOULLI, GAMMA, GAUSSIAN, NEGATIVE_BINOMIAL, POISSON
+from supdr.functions.families import BERNOULLI, GAMMA, GAUSSIAN, NEGATIVE_BINOMIAL, POISSON, curvatures
 from supdr.methods.sdr_glm.features import WeightedFeatures, times
 from supdr.solvers.low_rank import row_blocks
 from supdr.solvers.nonnegative import climb_bounded
@@ -75,6 +76,39 @@ def embed(
     return latent
 
 
+def embed_derivative(
+    features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: float, nonnegative: bool, latent: NDArray
+) -> NDArray:
+    """Return du / dx (n, L, D), how latent rows of new data move with the columns; 0 where a cell is missing.
+
+    The gradient at u is 0 whatever x is, so that with weights m of the columns, a = - d2l / dtheta2 and
+    h = d2l / dtheta ds, s the cell, (lam V diag(m a) V' + reg_u I) du/dx = lam V diag(m h).  Under u >= 0 coordinates
+    at 0 stay there.
+
+    `latent` (n, L): what `embed` returns for the other arguments.
+    """
+    X, codes, theta = features.X, features.codes, latent @ loadings[:-1] + loadings[-1]
+    scale = weight if features.weights is None else weight * features.weights
+    curvature = scale * curvatures(codes, X, theta, features.c, features.size)
+    mixed = np.where(np.isnan(X), 0.0, scale * _mixed_derivatives(codes, theta, features.c))
+    derivative = np.empty((*latent.shape, theta.shape[1]))
+    for row, (a, h) in enumerate(zip(curvature, mixed)):
+        free = latent[row] > 0.0 if nonnegative else np.ones(latent.shape[1], dtype=bool)
+        V = loadings[:-1][free]
+        derivative[row] = 0.0
+        derivative[row, free] = solve_positive((V * a) @ V.T + reg_u * np.eye(len(V)), V * h)
+    return derivative
+
+
+def _mixed_derivatives(codes: NDArray, theta: NDArray, c: float) -> NDArray:
+    """Return h = d2l / dtheta ds of every cell (n, D)."""
+    mixed = np.where(codes == GAUSSIAN, 2.0 * c, np.ones_like(theta))
+    gamma, counts = codes == GAMMA, codes == NEGATIVE_BINOMIAL
+    mixed[:, gamma] = np.exp(-theta[:, gamma])
+    mixed[:, counts] = expit(-theta[:, counts])
+    return mixed
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def _climb(codes, column_weight, X, loadings, c, count_size, ridge, n_bounded, most_steps, latent):  # noqa: ANN001
     """Write the u that maximises l(x; u V + b_x) - ridge / 2 |u|^2 into every row of latent (n, L), which is 0.
@@ -116,10 +150,10 @@ def _climb(codes, column_weight, X, loadings, c, count_size, ridge, n_bounded, m
             settled = promise <= SETTLED * (size + 0.5 * ridge * _dot(u, u))
             length = 1.0
             while not settled:
-                found, size = _likelihood(codes, column_weight, x, theta, slope, length, c, count_size)
-                found -= 0.5 * ridge * (_dot(u, u) + length * (2.0 * _dot(u, step) + length * _dot(step, step)))
-                if found >= value + ARMIJO * length * promise:
-                    value = found
+                trial_value, size = _likelihood(codes, column_weight, x, theta, slope, length, c, count_size)
+                trial_value -= 0.5 * ridge * (_dot(u, u) + length * (2.0 * _dot(u, step) + length * _dot(step, step)))
+                if trial_value >= value + ARMIJO * length * promise:
+                    value = trial_value
                     break
                 length *= 0.5
                 if length < SHORTEST:

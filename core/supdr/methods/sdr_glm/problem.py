@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.checks import check_shapes
 from supdr.engine.iterate import Problem, generator, workspace_property
 from supdr.functions.families import (
     GAMMA,
@@ -74,7 +75,7 @@ class SDRGLMProblem(Problem):
     # --- rows, in memory or in partitions: see `supdr.rows.in_memory` -------------------------------------------------
 
     @cached_property
-    def rows(self) -> Any:
+    def all_rows(self) -> Any:
         """What works on the rows."""
         return InMemoryRows(len(self.X))
 
@@ -115,17 +116,17 @@ class SDRGLMProblem(Problem):
     @cached_property
     def column_null(self) -> tuple[float, NDArray]:
         """H_X, what the means of columns leave to be explained, and these means (D,)."""
-        return column_facts(self.rows, self.cells, self.codes, self.c, self.column_weight, self.size)
+        return column_facts(self.all_rows, self.cells, self.codes, self.c, self.column_weight, self.size)
 
     @cached_property
     def target_null(self) -> NullFacts:
         """The same of the targets."""
-        return null_facts(self.rows, self.target_part, self.targets.codes, self.targets.Y.shape[1])
+        return null_facts(self.all_rows, self.target_part, self.targets.codes, self.targets.Y.shape[1])
 
     @cached_property
     def scale(self) -> float:
         """sqrt(N D)."""
-        return float(np.sqrt(self.rows.n_rows * self.X.shape[1]))
+        return float(np.sqrt(self.all_rows.n_rows * self.X.shape[1]))
 
     @cached_property
     def rank_threshold(self) -> float:
@@ -150,7 +151,7 @@ class SDRGLMProblem(Problem):
 
         They start from 0, but for the biases of counts: a step moves their parameters by 1 at most.
         """
-        latent = self.rows.each(np.ascontiguousarray, self.first_latent(generator(seed, 0)))
+        latent = self.all_rows.each(np.ascontiguousarray, self.first_latent(generator(seed, 0)))
         loadings = self._fresh_loadings(latent)
         return self._state(Point(latent, loadings, self._fresh_head(latent)), seed, 0, 0.0)
 
@@ -158,26 +159,25 @@ class SDRGLMProblem(Problem):
         """Return the U (N, L) that a run starts from."""
         if not isinstance(self.init, str):
             return self.init
-        found = self._drawn_latent(rng)
+        latent = self._drawn_latent(rng)
         if not self.nonnegative:
-            return found
-        return abs(found) if self.init == "random" else _positive_parts(self.X - self.column_null[1], found)
+            return latent
+        return abs(latent) if self.init == "random" else _positive_parts(self.X - self.column_null[1], latent)
 
     def _drawn_latent(self, rng: np.random.Generator) -> Any:
         if self.init == "random":
-            return self.rows.normal(rng, self.n_components)
+            return self.all_rows.normal(rng, self.n_components)
         cells, centre = self.cells, self.column_null[1]
         if self.column_weight is not None:
             root = np.sqrt(self.column_weight)
             cells, centre = cells * root, centre * root
-        return leading_rows(cells, centre, self.n_components, rng, self.rows)
+        return leading_rows(cells, centre, self.n_components, rng, self.all_rows)
 
     def adopt(self, state: SDRGLMState) -> SDRGLMState:
         """Check the shapes; refit what belongs to another form of the loadings or to other targets."""
-        expected = self.expected_shapes(state.in_rows)
-        found = {name: getattr(state, name).shape for name in expected}
-        if found != expected:
-            raise ValueError(f"start does not fit: its shapes are {found}, this run needs {expected}")
+        rows, columns = self.X.shape
+        width = rows if state.in_rows else columns
+        check_shapes(state, latent=(rows, self.n_components), components=(self.n_components, width))
         point = self._point(state)
         if state.in_rows and not self.features.in_rows:
             point = point._replace(loadings=point.loadings @ self.X)
@@ -186,12 +186,6 @@ class SDRGLMProblem(Problem):
         if point.head.shape[1] != self.targets.Y.shape[1]:
             point = point._replace(head=self._fresh_head(state.latent))
         return self._state(point, state.seed, state.iteration, state.change)
-
-    def expected_shapes(self, in_rows: bool) -> dict[str, tuple[int, int]]:
-        """Return the shapes that a state to go on from must have."""
-        rows, columns = self.X.shape
-        width = rows if in_rows else columns
-        return {"latent": (rows, self.n_components), "components": (self.n_components, width)}
 
     def step(self, state: SDRGLMState) -> SDRGLMState:
         """Return the state after one sweep; J never falls."""
@@ -207,7 +201,7 @@ class SDRGLMProblem(Problem):
 
     @cached_property
     def _latest(self) -> dict[str, tuple[SDRGLMState, Values]]:
-        """Where the latest sweep ended and what the rows said of it: its objective needs no visit of its own."""
+        """Where the latest sweep ended, and the sums over rows there: its objective needs no visit of its own."""
         return {}
 
     def tolerance_scale(self, objective: float) -> float:
@@ -242,7 +236,7 @@ class SDRGLMProblem(Problem):
     def diagnostics(self, state: SDRGLMState) -> dict[str, float]:
         """Return the training error and the singular values of UV."""
         singular = self.singular_values(state)
-        wrong, cells = self.rows.total(TargetSide.errors, self.target_part, state.latent, self._point(state).head)
+        wrong, cells = self.all_rows.total(TargetSide.errors, self.target_part, state.latent, self._point(state).head)
         return {
             "training_error": wrong / cells,
             "effective_rank": float((singular > DEAD * self.scale).sum()),
@@ -252,7 +246,7 @@ class SDRGLMProblem(Problem):
     def singular_values(self, state: SDRGLMState) -> NDArray:
         """Return the singular values of U V, its columns times the roots of their weights, largest first, (L,)."""
         gram = self.features.gram(self._point(state).loadings)
-        return product_singular_values(self.rows.total(_square, state.latent), gram[:-1, :-1])
+        return product_singular_values(self.all_rows.total(_square, state.latent), gram[:-1, :-1])
 
     def all_components_die(self) -> bool:
         """Tell whether the ridges are too strong for the reconstruction to keep any component by itself.
@@ -272,7 +266,7 @@ class SDRGLMProblem(Problem):
         direction: Any = generator(0, 0).standard_normal(self.X.shape[1])
         for _ in range(POWER_STEPS):
             direction = direction / max(float(np.linalg.norm(direction)), np.finfo(float).tiny)
-            image = self.rows.total(_power_step, self.cells, centre, factor, direction)
+            image = self.all_rows.total(_power_step, self.cells, centre, factor, direction)
             if float(np.linalg.norm(image)) > level**2:
                 return False
             direction = image
@@ -288,19 +282,19 @@ class SDRGLMProblem(Problem):
 
     def gaussian_loadings(self, latent: Any) -> NDArray:
         """Return the loadings that are best for U, complete Gaussian data."""
-        sums = self.rows.total(loading_sums, self.feature_part, latent)
+        sums = self.all_rows.total(loading_sums, self.feature_part, latent)
         return self.features.solve_loadings(sums, self.weight, self.reg_v)
 
     def weighted_loadings(self, sums: ColumnSums | None, latent: Any, loadings: NDArray) -> NDArray:
         """Return the loadings that maximise a minorant, whose sums may be given; limited columns are shortened."""
         if sums is None:
-            sums = self.rows.total(WeightedFeatures.column_systems, self.feature_part, latent, loadings)
-        found, limited = self.solve_columns(sums, loadings), self.features.limited
+            sums = self.all_rows.total(WeightedFeatures.column_systems, self.feature_part, latent, loadings)
+        solution, limited = self.solve_columns(sums, loadings), self.features.limited
         if len(limited):
-            change = found[:, limited] - loadings[:, limited]
-            rise = self.rows.total(WeightedFeatures.column_rise, self.feature_part, latent, change, add=largest)
-            found[:, limited] = loadings[:, limited] + change / np.maximum(1.0, rise)
-        return found
+            change = solution[:, limited] - loadings[:, limited]
+            rise = self.all_rows.total(WeightedFeatures.column_rise, self.feature_part, latent, change, add=largest)
+            solution[:, limited] = loadings[:, limited] + change / np.maximum(1.0, rise)
+        return solution
 
     def solve_columns(self, sums: ColumnSums, loadings: NDArray) -> NDArray:
         """Return the [V; b_x] (L + 1, D) that maximises the minorant, given its sums; `loadings` fit the bounds.
@@ -310,22 +304,22 @@ class SDRGLMProblem(Problem):
         ridge, right = self.reg_v / self.weight, sums.rights[:, : len(loadings)]
         if not self.nonnegative:
             return np.ascontiguousarray(solve_systems(sums.grams, ridge, right).T)
-        found = solve_nonnegative(sums.grams, ridge, right, loadings.T, self.n_components)
-        return np.ascontiguousarray(found.T)
+        solution = solve_nonnegative(sums.grams, ridge, right, loadings.T, self.n_components)
+        return np.ascontiguousarray(solution.T)
 
     def _fresh_head(self, latent: Any) -> NDArray:
         codes, n_columns = self.targets.codes, self.targets.Y.shape[1]
         head = null_head(self.target_null.centre, codes, self.n_components, n_columns)
-        return self.moved_head(self.rows.total(TargetSide.head_sums, self.target_part, latent, head), latent, head)
+        return self.moved_head(self.all_rows.total(TargetSide.head_sums, self.target_part, latent, head), latent, head)
 
     def moved_head(self, sums: tuple[NDArray, NDArray], latent: Any, head: NDArray) -> NDArray:
         """Return the head that maximises the minorant touching at `head`, steps of counts shortened."""
-        found, poisson = self.targets.solve_head(sums, head, self.reg_w), self.targets.poisson
+        solution, poisson = self.targets.solve_head(sums, head, self.reg_w), self.targets.poisson
         if len(poisson):
-            change = found - head
-            rise = self.rows.total(TargetSide.head_rise, self.target_part, latent, change, add=largest)
-            found[:, poisson] = head[:, poisson] + change[:, poisson] / np.maximum(1.0, rise)
-        return found
+            change = solution - head
+            rise = self.all_rows.total(TargetSide.head_rise, self.target_part, latent, change, add=largest)
+            solution[:, poisson] = head[:, poisson] + change[:, poisson] / np.maximum(1.0, rise)
+        return solution
 
     # --- states -------------------------------------------------------------------------------------------------------
 

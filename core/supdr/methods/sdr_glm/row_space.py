@@ -31,7 +31,7 @@ def may_be_rotated(estimator: Any, part: Any) -> bool:
 def fit_in_row_space(estimator: Any, part: Any) -> tuple[Any, NDArray | None]:
     """Return the estimator fitted to a part of a sweep's rows in their row space, and the test rows there.
 
-    The test rows are None where the fit sees them.
+    The test rows are None where they are part of the fit.
     """
     kind = "zscore" if estimator.preprocessing == "whiten" else estimator.preprocessing  # so few rows are not whitened
     X, X_test = reused("row space", lambda: (part.features_key, kind), lambda: row_space(part.X, part.X_new, kind))
@@ -60,7 +60,7 @@ def row_space(X: NDArray, X_test: NDArray, preprocessing: str) -> tuple[NDArray,
     fitted = fit_preprocessing(X, preprocessing)
     rows = np.concatenate([fitted.transform(X), fitted.transform(X_test)])
     rows -= rows[: len(X)].mean(axis=0)
-    # By the Gram matrix, which is all that SDR-GLM knows of wide data: the rounding is its own.
+    # By the Gram matrix, from which SDR-GLM computes with wide data: the rounding is the same.
     gram = np.zeros((len(rows), len(rows)))
     for columns in row_blocks((rows.shape[1], rows.shape[0])):
         gram += rows[:, columns] @ rows[:, columns].T

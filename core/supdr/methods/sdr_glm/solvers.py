@@ -43,13 +43,13 @@ class Fast(SDRGLMProblem):
         return self._ended(point, NO_TURN, point.latent)[1]
 
     def _ended(self, point: Point, turn: Turn, before: Any, sums: Any = None) -> tuple[Point, Values]:
-        """Turn the latent rows, and ask them; `sums` are those of `_gaussian_sweep` and the loadings that they gave."""
+        """Turn the latent rows and sum over them; `sums`: of `_gaussian_sweep`, with the loadings made of them."""
         latent, loadings, head = point
         if self.weighted:
             parts = self.feature_part, self.target_part
-            latent, values = self.rows.both(_weighted_end, *parts, latent, before, turn, loadings, head)
+            latent, values = self.all_rows.both(_weighted_end, *parts, latent, before, turn, loadings, head)
             return point._replace(latent=latent), Values(*values.tolist())
-        latent, values = self.rows.both(_gaussian_end, self.target_part, latent, before, turn, head)
+        latent, values = self.all_rows.both(_gaussian_end, self.target_part, latent, before, turn, head)
         return point._replace(latent=latent), Values(self.gaussian_fit(latent, loadings, sums), *values.tolist())
 
     def gaussian_fit(self, latent: Any, loadings: NDArray, _sums: Any) -> float:
@@ -64,13 +64,13 @@ class Fast(SDRGLMProblem):
         strength, last = 2.0 * self.c * self.weight, (self.inner or 3) - 1
         parts = self.feature_part, self.target_part
         begin = point.latent, point.loadings, point.head, strength, self.reg_u
-        both, (sums, more) = self.rows.both(_first_gaussian_rows, *parts, *begin, last == 0)
-        latent, right = self.rows.entries(both, 2)
+        both, (sums, more) = self.all_rows.both(_first_gaussian_rows, *parts, *begin, last == 0)
+        latent, right = self.all_rows.entries(both, 2)
         head = self.moved_head(sums, latent, point.head)
         system = strength * self.features.gram(point.loadings)[:-1, :-1] if last else None
         for number in range(1, last + 1):
             work = right, latent, head, system, self.reg_u
-            latent, (sums, more) = self.rows.both(_gaussian_rows, *parts, *work, number == last)
+            latent, (sums, more) = self.all_rows.both(_gaussian_rows, *parts, *work, number == last)
             head = self.moved_head(sums, latent, head)
         return Point(latent, self.features.solve_loadings(more, self.weight, self.reg_v), head), more
 
@@ -86,7 +86,7 @@ class Fast(SDRGLMProblem):
         for number in range(last + 1):
             work = self.feature_part, self.target_part, latent, loadings, head, self.weight, self.reg_u
             settings = self.nonnegative, once and number == last
-            latent, (sums, columns, square) = self.rows.both(_weighted_rows, *work, *settings)
+            latent, (sums, columns, square) = self.all_rows.both(_weighted_rows, *work, *settings)
             head = self.moved_head(sums, latent, head)
         return Point(latent, self.weighted_loadings(columns, latent, loadings), head), (square,)
 
@@ -96,7 +96,7 @@ class Fast(SDRGLMProblem):
         The latent rows are not yet turned; square is [U, 1]'[U, 1].
         """
         latent, loadings, head = point
-        gram, n_rows = self.features.gram(loadings), self.rows.n_rows
+        gram, n_rows = self.features.gram(loadings), self.all_rows.n_rows
         total = square[-1, :-1]
         shift = gauge_shift(n_rows, total, (gram, head @ head.T), self.ridges)
         loadings, head = loadings.copy(), head.copy()
@@ -162,8 +162,8 @@ def _gaussian_rows(
     moved, everything = np.empty_like(latent), slice(None)
     for rows, part in targets.blocks(latent.shape[1]):
         before = latent[rows]
-        found = part.solve_latent(system, reg_u, right[rows], before, head, everything)
-        moved[rows] = _shortened(part, before, found, np.zeros(len(found)), head, everything)
+        solution = part.solve_latent(system, reg_u, right[rows], before, head, everything)
+        moved[rows] = _shortened(part, before, solution, np.zeros(len(solution)), head, everything)
     return moved, (targets.head_sums(moved, head), features.loading_sums(moved) if is_last else None)
 
 
@@ -190,9 +190,9 @@ def _weighted_rows(
         before = latent[rows]
         curvature, linear = features.expand(rows, before, loadings)
         system, right = features.row_systems(curvature, linear, factors, n_components)
-        found = targets.solve_latent(system, reg_u, right, before, head, rows, nonnegative)
-        rise = features.row_shares(rows, found - before, loadings)
-        moved[rows] = _shortened(targets, before, found, rise, head, rows)
+        solution = targets.solve_latent(system, reg_u, right, before, head, rows, nonnegative)
+        rise = features.row_shares(rows, solution - before, loadings)
+        moved[rows] = _shortened(targets, before, solution, rise, head, rows)
         if sums is not None:
             sums.add(curvature, linear, moved[rows])
     wide = augmented(moved)
@@ -200,18 +200,18 @@ def _weighted_rows(
 
 
 def _shortened(
-    targets: TargetSide, before: NDArray, found: NDArray, rise: NDArray, head: NDArray, rows: slice
+    targets: TargetSide, before: NDArray, solution: NDArray, rise: NDArray, head: NDArray, rows: slice
 ) -> NDArray:
     """Shorten the steps of rows in which a limited parameter would move by more than 1: J rises all the way."""
     poisson = targets.poisson
     if not (len(poisson) or rise.any()):
-        return found
+        return solution
     if len(poisson):
-        own = (found - before) @ head[:-1, poisson]
+        own = (solution - before) @ head[:-1, poisson]
         own = np.where(np.isnan(targets.Y[rows][:, poisson]), 0.0, own)
         rise = np.maximum(rise, own.max(axis=1))
     share = 1.0 / np.maximum(1.0, rise)
-    return np.where((share < 1.0)[:, None], before + share[:, None] * (found - before), found)
+    return np.where((share < 1.0)[:, None], before + share[:, None] * (solution - before), solution)
 
 
 def _gaussian_end(

@@ -39,7 +39,7 @@ class Point(NamedTuple):
 
 
 class Values(NamedTuple):
-    """What all rows say of a point: L_X, L_Y, |U|^2, and after a sweep |U - previous U|^2."""
+    """Sums over all rows at a point: L_X, L_Y, |U|^2, and after a sweep |U - previous U|^2."""
 
     fit: float
     label: float

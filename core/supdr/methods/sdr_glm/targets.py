@@ -232,10 +232,10 @@ class TargetSide:
         ridge = reg_w * np.eye(len(head))
         if self.codes is None:
             return head + solve_positive(systems[0] + ridge, rights - reg_w * head)
-        found = np.empty_like(head)
+        solution = np.empty_like(head)
         for k in range(head.shape[1]):
-            found[:, k] = solve_positive(systems[k] + ridge, rights[:, k : k + 1])[:, 0]
-        return found
+            solution[:, k] = solve_positive(systems[k] + ridge, rights[:, k : k + 1])[:, 0]
+        return solution
 
     def head_rise(self, latent: NDArray, change: NDArray) -> NDArray:
         """Return by how much the largest parameter of each Poisson target would rise if the head changed so."""
@@ -247,7 +247,7 @@ class TargetSide:
 
 
 class NullFacts(NamedTuple):
-    """What a model without latent rows says of targets.
+    """The fit of a model without latent rows to the targets.
 
     `loss`: H_Y: what the column means, or class shares, leave unexplained. `centre` (K,): means; None for the softmax.
     `share`: share of the cells that are observed.

@@ -239,22 +239,17 @@ class SLDR(FittedSLDR):
                 self._given.weights[hidden],
             )
         solver = "joint" if self.solver == "lbfgs" and self.kernel != "linear" else self.solver
-        self._made = SLDRProblem(
+        self._made = self._problem_of(
+            SLDRProblem,
             views=layout.views(X[rows]),
             gating=layout.gating_columns(X[rows]),
             signs=np.ascontiguousarray(targets.values[rows]),
             weights=targets.weights[rows],
             kernel=self._kernel(),
-            C=float(self.C),
             sizes=self._sizes,
             n_gating=None if self.n_gating is None else min(int(self.n_gating), len(layout.gating)),
             solver=SOLVERS[solver],
             learns_projections=solver != "lbfgs",
-            init=self.init,
-            init_scale=float(self.init_scale),
-            svm_tol=float(self.svm_tol),
-            tol=float(self.tol),
-            n_init=int(self.n_init),
             patience=PATIENCE[self.solver],
             held_out=held_out,
             step_size=self._constant_steps(),

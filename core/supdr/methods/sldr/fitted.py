@@ -1,4 +1,4 @@
-"""What a fitted SLDR answers: latent rows, scores, gate, projections, usage of its views."""
+"""Attributes and predictions of a fitted SLDR: latent rows, scores, gate, projections, usage of its views."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from supdr.engine.estimator import SupervisedReducer
 from supdr.engine.fitted import as_fitted
 from supdr.engine.targets import Targets
 from supdr.engine.view_layout import Layout
-from supdr.methods.sldr.derivative import gated_derivative
-from supdr.methods.sldr.model import GatedModel, Point, closed_form_projections
+from supdr.methods.sldr.model import GatedModel, Point, closed_form_projections, gated_derivative
 from supdr.methods.sldr.problem import SLDRProblem
 from supdr.methods.sldr.state import SLDRState
 from supdr.solvers.stiefel import orthonormal_gauge
@@ -103,8 +102,8 @@ class FittedSLDR(SupervisedReducer):
             start = sum(sizes[:model])
             scores = Z @ self.coef_[:, start : start + sizes[model]].T + self.intercept_
         else:
-            known = self._model()
-            scores = known.kernel.matrix(Z, known.support[model]) @ known.weights[model] + known.bias
+            gated = self._model()
+            scores = gated.kernel.matrix(Z, gated.support[model]) @ gated.weights[model] + gated.bias
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     @property
@@ -210,7 +209,7 @@ class FittedSLDR(SupervisedReducer):
             scores = self._model().scores_of_winners(tuple(np.ascontiguousarray(part) for part in parts))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    # --- what the shell asks for --------------------------------------------------------------------------------------
+    # --- the hooks of the shell ---------------------------------------------------------------------------------------
 
     def _expose(self, state: SLDRState) -> None:
         targets: Targets = self._training[1]

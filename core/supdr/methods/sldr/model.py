@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from scipy.linalg import eigh
 
 from supdr.engine.column_groups import Views
 from supdr.engine.interruption import checkpoint
+from supdr.engine.view_layout import Layout
 from supdr.functions.kernels import Kernel
 
 # New rows scored at a time.
@@ -129,11 +131,11 @@ def closed_form_projections(pulls: tuple[NDArray, ...], views: Views, gate: NDAr
     return tuple(projections)
 
 
-def _gated_directions(X: NDArray, weight: NDArray, known: NDArray, n_directions: int) -> NDArray:
-    """Return the leading principal directions of rows weighted by `weight`, orthogonal to the columns of `known`."""
+def _gated_directions(X: NDArray, weight: NDArray, basis: NDArray, n_directions: int) -> NDArray:
+    """Return the leading principal directions of rows weighted by `weight`, orthogonal to the columns of `basis`."""
     mean = weight @ X / weight.sum() if weight.sum() > 0.0 else X.mean(axis=0)
     rows = (X - mean) * np.sqrt(weight)[:, None]
-    rows -= (rows @ known) @ known.T
+    rows -= (rows @ basis) @ basis.T
     n_rows, n_columns = rows.shape
     if n_columns > n_rows:
         vectors = np.linalg.svd(rows, full_matrices=False)[2][:n_directions].T
@@ -142,6 +144,28 @@ def _gated_directions(X: NDArray, weight: NDArray, known: NDArray, n_directions:
     if vectors.shape[1] < n_directions:
         vectors = np.column_stack([vectors, np.eye(n_columns, n_directions - vectors.shape[1])])
     # The factor Q is orthonormal whatever the rest is worth: rows of a view that is not used may all weigh nothing.
-    vectors = np.linalg.qr(np.column_stack([known, vectors]))[0][:, known.shape[1] :]
+    vectors = np.linalg.qr(np.column_stack([basis, vectors]))[0][:, basis.shape[1] :]
     peak = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None, :], axis=0)
     return vectors * np.where(peak < 0.0, -1.0, 1.0)
+
+
+def gated_derivative(X: NDArray, point: Point, projections: Sequence[NDArray], layout: Layout) -> NDArray:
+    """Return dz / dx (n, sum of R_m, r) at preprocessed rows (n, r), where z_m = eta_m(x) W_m'x^m.
+
+    dz_m / dx = eta_m W_m' + W_m'x^m (d eta_m / dx)',  d eta_m / dx = eta_m (s_m - sum_p eta_p s_p),  s_m = T V_m: the
+    slope of gate m.
+
+    `point`: the gate; `projections` (D_m, R_m): W_m; `layout`: which columns each view and the gate see.
+    """
+    gating, n_columns = layout.gating_columns(X), X.shape[1]
+    eta = point.gate(gating)
+    steep = np.zeros((eta.shape[1], n_columns))
+    weights = point.gate_weights if point.gate_projection is None else point.gate_weights @ point.gate_projection.T
+    steep[:, layout.gating] = weights * layout.gating_scale
+    d_eta = eta[:, :, None] * (steep - (eta @ steep)[:, None, :])  # (n, P, r)
+    parts = []
+    for m, (view, W) in enumerate(zip(layout.views(X), projections)):
+        own = np.zeros((W.shape[1], n_columns))
+        own[:, layout.groups[layout.which[m]]] = W.T * layout.scales[layout.which[m]]
+        parts.append(eta[:, m, None, None] * own + (view @ W)[:, :, None] * d_eta[:, m, None, :])
+    return np.concatenate(parts, axis=1)

@@ -189,7 +189,7 @@ class SLDRProblem(SolvedProblem):
             gradients.append(-(X[support].T @ self.kernel.gradient(np.ascontiguousarray(Z[support]), weights)))
         return tuple(gradients)
 
-    # --- what `QuasiNewton` asks for ----------------------------------------------------------------------------------
+    # --- the hooks of `QuasiNewton` -----------------------------------------------------------------------------------
 
     def first_search(self, candidate: Candidate) -> LBFGSState:
         """Return a search at the point of a candidate."""
@@ -237,10 +237,10 @@ class SLDRProblem(SolvedProblem):
         if not candidate.point.projections:
             local = tuple(Z @ normal for Z, normal in zip(model.support, model.normals()))
         features = self.features(candidate.gate[support], local)
-        found = np.zeros_like(duals)
+        multipliers = np.zeros_like(duals)
         for k in range(duals.shape[1]):
-            found[support, k] = np.abs(purify(duals[support, k], self.costs[support], features))
-        return found
+            multipliers[support, k] = np.abs(purify(duals[support, k], self.costs[support], features))
+        return multipliers
 
     def terms(self, state: SLDRState) -> dict[str, float]:
         """Return 1/2 sum |w_m|^2 and C sum of the slacks."""
@@ -262,16 +262,16 @@ class SLDRProblem(SolvedProblem):
     def diagnostics(self, state: SLDRState) -> dict[str, float]:
         """Return support fractions (raw and, for the linear kernel, fewest) and what every view is used for."""
         best, heads, model = state.best, state.best.heads, self.model(state.best)
-        found = {
+        numbers = {
             "support_fraction": support_share(heads.alpha, self.costs),
             "bounded_fraction": float((heads.alpha >= self.costs[:, None] * (1.0 - AT_BOUND)).any(axis=1).mean()),
         }
         if self.kernel.name == "linear":
-            found["support_fraction_min"] = support_share(self.fewest(best, model), self.costs)
+            numbers["support_fraction_min"] = support_share(self.fewest(best, model), self.costs)
         usage = np.bincount(best.gate.argmax(axis=1), minlength=best.gate.shape[1]) / len(best.gate)
         for m, (share, length) in enumerate(zip(usage, model.lengths()), 1):
-            found[f"usage_{m}"], found[f"pull_{m}"] = float(share), float(length)
-        return found
+            numbers[f"usage_{m}"], numbers[f"pull_{m}"] = float(share), float(length)
+        return numbers
 
     # --- the run ------------------------------------------------------------------------------------------------------
 
@@ -309,11 +309,11 @@ class SLDRProblem(SolvedProblem):
                 f"the snapshot to start from has {len(point.gate_offset)} local models and {columns} gating columns; "
                 f"these data and parameters have {len(self.views)} and {width}"
             )
-        wanted = tuple(X.shape[1] for X in self.views)
-        if point.projections and tuple(len(W) for W in point.projections) != wanted:
+        n_columns = tuple(X.shape[1] for X in self.views)
+        if point.projections and tuple(len(W) for W in point.projections) != n_columns:
             raise ValueError(
                 f"the snapshot to start from has views of {tuple(len(W) for W in point.projections)} columns; "
-                f"these data and parameters have {wanted}"
+                f"these data and parameters have {n_columns}"
             )
         if state.settings == self.settings:
             return state
@@ -337,7 +337,7 @@ class SLDRProblem(SolvedProblem):
             return point
         if state.settings[-1] == self.settings[-1]:
             pulls = self.pulls(candidate)
-        else:  # other labels: nothing is known of them yet
+        else:  # other labels: there are no multipliers of them yet
             pulls = tuple(np.zeros((X.shape[1], 1)) for X in self.views)
         gate = point.gate(self.gating)
         return point._replace(projections=closed_form_projections(pulls, self.views, gate, self.sizes))

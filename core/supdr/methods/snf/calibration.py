@@ -9,7 +9,7 @@ l_i, i = 1 to N - 1: the eigenvalues of K without its part along the constant ve
 eigenvectors.  One decomposition per kernel serves all ridges.  Several targets share kernel and ridge.  Weights w of
 rows stand for noise of variance s^2 reg / w: rows, and with them the constant vector, are scaled by their roots.
 
-Unlike a left-out error it does not prefer, of many candidates, the one that few labels happen to like.
+Unlike a left-out error it does not prefer, of many candidates, one that fits few labels by chance.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 An evaluation of F visits all rows twice.  The first visit brings means and products of F monomials with themselves, the
 M columns and the T targets, F (2 F + M + T) numbers a partition; out go the weights, F (M + T); the second brings the
-sums of squares, and leaves the gradient where it is.  A step asks for 6 m + 9 inner products besides, m <= 20.
+sums of squares, and leaves the gradient where it is.  A step sums 6 m + 9 inner products besides, m <= 20.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from supdr.methods.snf.parameters import component_count
 from supdr.methods.snf.problem import LBFGS, NO_FIT, RANDOM_SPREAD, SNFProblem, SNFState
 from supdr.rows.in_partitions import PartitionSupport
 from supdr.rows.partitioned import PartitionedRows, Taken
-from supdr.rows.partitions import Partitions, gathered, planned, spread, total
+from supdr.rows.partitions import Partitions, delay, gather, persist, total
 from supdr.rows.summed_columns import SummedColumns
 from supdr.solvers.distributed_lbfgs import SummedSearch, summed_start, summed_step
 from supdr.solvers.distributed_ridge import Moments, joined, moments, pull
@@ -74,11 +74,11 @@ def held_rows(run: Any, rows: Any) -> SNFRows:
             f"n_components and degree must make at most {MOST_MONOMIALS} monomials where rows come in partitions; "
             f"n_components={n_components} and degree={exponent} make {n_monomials(n_components, exponent)}"
         )
-    counts = gathered(_count, rows.targets)
-    known = rows.targets.some([number for number, count in enumerate(counts) if count])
-    columns = SummedColumns(planned(_known, known), (sum(counts), targets.values.shape[1]))
+    counts = gather(_count, rows.targets)
+    labelled = rows.targets.some([number for number, count in enumerate(counts) if count])
+    columns = SummedColumns(delay(_labelled_targets, labelled), (sum(counts), targets.values.shape[1]))
     target_map = fit_preprocessing(columns, run._target_scaling(targets))
-    labels = spread(_labels, rows.targets, target_map)
+    labels = persist(_labels, rows.targets, target_map)
     return SNFRows(rows.X, rows.sizes, rows.sampled, rows.fingerprint, labels, target_map)
 
 
@@ -184,7 +184,7 @@ class DistributedSNF(SNFProblem):
         return self._stands(search, state.seed, state.iteration + 1)
 
     def adopt(self, state: SNFState) -> SNFState:
-        """Return `state` measured by this problem's objective; that rows and partitions are the same is known."""
+        """Return `state`, of the same rows and partitions, measured by this problem's objective."""
         search: Any = state.search
         if search.payload.settings == self.settings:
             return state
@@ -222,12 +222,14 @@ def _count(targets: Targets) -> int:
     return int(targets.labelled.sum())
 
 
-def _known(targets: Targets) -> NDArray:
+def _labelled_targets(targets: Targets) -> NDArray:
     return targets.values[targets.labelled]
 
 
 def _labels(targets: Targets, target_map: Preprocessing) -> Labels:
-    return Labels(np.flatnonzero(targets.labelled), target_map.transform(np.ascontiguousarray(_known(targets))))
+    return Labels(
+        np.flatnonzero(targets.labelled), target_map.transform(np.ascontiguousarray(_labelled_targets(targets)))
+    )
 
 
 def _moments(forms: tuple[Primal, Primal], Z: NDArray, X: NDArray, labels: Labels) -> tuple[Moments, Moments]:

@@ -29,7 +29,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags
 
 from supdr.engine.checks import check_cells, warn_of_many_components
 from supdr.engine.estimator import SharedFit
@@ -46,7 +45,7 @@ from supdr.rows.in_partitions import PartitionSupport
 from supdr.solvers.kernel_ridge import Dual
 from supdr.solvers.reconstruction import split_missing
 
-# Latent rows that explain a smaller share of X than this say nothing any more.
+# Latent rows that explain a smaller share of X than this count as collapsed.
 LEAST_EXPLAINED = 1e-3
 
 
@@ -95,7 +94,7 @@ class SNF(FittedSNF):
         eta_Y, step size of "sgd" on the target, > 0.  It sets the target's weight to lr_target n_features reg_v /
         (lr_reconstruction reg_w), reg_w = 0.1 for None.  None: eta_Y follows from `target_weight` by the same formula.
     preprocessing : {"minmax", "zscore", "whiten", "none"}, default="minmax"
-        Fitted inside, on X and, for regression, on the known targets (which "whiten" only z-scores).  The ridges refer
+        Fitted inside, on X and, for regression, on the given targets (which "whiten" only z-scores).  The ridges refer
         to the preprocessed units.
     calibrate : bool, default=True
         Whether `predict` uses a regression refitted on labelled rows that were embedded without their labels; see
@@ -184,6 +183,7 @@ class SNF(FittedSNF):
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     partition_support: ClassVar[PartitionSupport] = SUPPORT
+    takes_several_targets: ClassVar[bool] = True
     accepts_missing_cells: ClassVar[bool] = True
     prepared_attributes = (
         *FittedSNF.prepared_attributes,
@@ -226,7 +226,7 @@ class SNF(FittedSNF):
     verbose: int = 0
     missing_label: Any = np.nan
 
-    # --- what the shell asks for --------------------------------------------------------------------------------------
+    # --- the hooks of the shell ---------------------------------------------------------------------------------------
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         self._kernel()
@@ -247,16 +247,15 @@ class SNF(FittedSNF):
         weights = targets.weights[self._labelled]
         self._weights = None if (weights == 1.0).all() else weights
         Y = np.ascontiguousarray(targets.values[self._labelled])
-        kind, held = SNFProblem, {}
         if self._partitioned:
-            kind, held = DistributedSNF, {"all_rows": self.partitions_}
             self._target_map = self.partitions_.target_map
         else:
             self._target_map = fit_preprocessing(Y, self._target_scaling(targets))
         self._targets = self._target_map.transform(Y)
         scale = {"random": 0.01}.get(str(self.init), 1.0 if self.kernel == "rbf" else 0.5)
-        problem = kind(
-            **held,
+        problem = self._problem_of(
+            SNFProblem,
+            distributed=DistributedSNF,
             X=filled,
             missing=np.empty(0, np.int64) if observed is None else np.flatnonzero(observed == 0.0),
             rows=self._labelled,
@@ -265,15 +264,10 @@ class SNF(FittedSNF):
             kernel=self._kernel(),
             n_components=n_components,
             target_weight=self._target_weight(X.shape[1]),
-            reg_v=float(self.reg_v),
             reg_w=self._target_ridge(),
-            reg_z=float(self.reg_z),
             init=initial_rows(self, len(X)),
             init_scale=scale if self.init_scale is None else float(self.init_scale),
-            n_init=int(self.n_init),
-            lr_reconstruction=float(self.lr_reconstruction),
             solver=SOLVERS[self.solver],
-            lr_target=None if self.lr_target is None else float(self.lr_target),
         )
         self._on_all, self._on_labelled = problem.on_all, problem.on_labelled
         check_matrices(self, isinstance(self._on_all, Dual) or self.solver == "sgd", len(X))
@@ -302,12 +296,6 @@ class SNF(FittedSNF):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        if self.task == "regression":
-            tags.target_tags.multi_output = True
-        return tags
 
     # --- parts --------------------------------------------------------------------------------------------------------
 

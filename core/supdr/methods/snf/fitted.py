@@ -1,4 +1,4 @@
-"""What a fitted SNF answers: latent rows, the columns and targets that they stand for, and how hard labels pull."""
+"""Attributes and predictions of a fitted SNF: latent rows, the columns and targets they stand for, pulls of labels."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.reconstruction import Reconstructing
 from supdr.functions.kernels import Kernel
 from supdr.methods.snf.calibration import most_likely
-from supdr.methods.snf.derivative import fold_in_derivative
-from supdr.methods.snf.fold_in import embedded, fold_in
+from supdr.methods.snf.fold_in import embedded, fold_in, fold_in_derivative
 from supdr.methods.snf.problem import SNFState
 from supdr.rows.in_partitions import InPartitions
 from supdr.solvers.kernel_ridge import Dual, Fit, Primal
@@ -58,7 +57,7 @@ class FittedSNF(InPartitions, Reconstructing):
         residual = np.abs(self._target_residual()).max(axis=1)
         return self._over_training_rows(residual / max(residual.max(), np.finfo(float).tiny))
 
-    # --- what the shell asks for --------------------------------------------------------------------------------------
+    # --- the hooks of the shell ---------------------------------------------------------------------------------------
 
     def _expose(self, state: SNFState) -> None:
         self.kernel_ = self._kernel()

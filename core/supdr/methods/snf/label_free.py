@@ -1,4 +1,4 @@
-"""SNF with ``target_weight=0``: latent rows that know neither labels nor `reg_w`, shared by the cells of a sweep."""
+"""SNF with ``target_weight=0``: latent rows independent of labels and `reg_w`, shared by the cells of a sweep."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ class SNFProblem(SolvedProblem):
             state = self.at_point(state, self.best_start(state.seed), self.evaluate)
         return super().step(state)
 
-    # --- what `QuasiNewton` asks for ----------------------------------------------------------------------------------
+    # --- the hooks of `QuasiNewton` -----------------------------------------------------------------------------------
 
     def first_search(self, state: SNFState) -> LBFGSState:
         """Return a search at the latent rows and missing cells of a state."""

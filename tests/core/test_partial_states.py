@@ -6,10 +6,10 @@ import pytest
 
 from supdr import MAC
 from supdr.engine.context import run_context, show_partial_state
-from supdr.methods.mac.distributed import _PartialMap
-from supdr.methods.mac.mapping import Features
+from supdr.methods.mac.mapping import InMemoryFeatures
 from supdr.methods.mac.problem import least_ridge
-from supdr.rows.partitions import gathered
+from supdr.methods.mac.solvers import PartialMap
+from supdr.rows.partitions import gather
 from tests.core.inside import problem_of
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
@@ -46,11 +46,11 @@ def run(rows, **settings):
     return fit, steps, shown
 
 
-def test_who_looks_changes_nothing(rows):
+def test_an_observer_changes_nothing(rows):
     X, y = partitions(rows)
     _, steps, _ = run(rows)
     assert [each.objective for each in steps] == [each.objective for each in model().iterate(X, y)]
-    show_partial_state(steps[0].state)  # nobody looks
+    show_partial_state(steps[0].state)  # there is no observer
 
 
 def test_a_pass_shows_its_map_and_then_its_classifiers(rows):
@@ -62,15 +62,15 @@ def test_a_pass_shows_its_map_and_then_its_classifiers(rows):
         np.testing.assert_array_equal(seen[0].state.weights, before.state.weights)
         np.testing.assert_array_equal(seen[-1].state.weights, step.state.weights)
         # Wherever the rows of the pass are, those of a sample stand where the map puts them.
-        known = fit.at_rows(seen[-1], X, y, labelled)
+        partial = fit.at_rows(seen[-1], X, y, labelled)
         complete = fit.at_rows(step, X, y, labelled)
-        np.testing.assert_allclose(known.embedding_, complete.embedding_, atol=1e-12)
-        np.testing.assert_allclose(known.transform(X), complete.transform(X), atol=1e-12)
+        np.testing.assert_allclose(partial.embedding_, complete.embedding_, atol=1e-12)
+        np.testing.assert_allclose(partial.transform(X), complete.transform(X), atol=1e-12)
     assert any((each.state.heads.coef != before.state.heads.coef).any() for each in shown[1])
 
 
 def values_of(partitions):
-    return [np.asarray(each) for each in gathered(np.asarray, partitions)]
+    return [np.asarray(each) for each in gather(np.asarray, partitions)]
 
 
 def test_partitions_that_are_done_count_with_their_new_targets_and_the_others_with_the_old(rows):
@@ -81,12 +81,12 @@ def test_partitions_that_are_done_count_with_their_new_targets_and_the_others_wi
     pulls = [{number: mapping.features(X).T @ Z for number, (X, Z) in enumerate(zip(blocks, each))} for each in targets]
     seen = []
     with run_context(observe=seen.append, snapshot_of=lambda shown: shown):
-        arriving = _PartialMap(problem, problem.features(mapping), state._replace(pulls=pulls[0]))
+        arriving = PartialMap(problem, problem.features(mapping), state._replace(pulls=pulls[0]))
         arriving({number: (pulls[1][number], None) for number in (0, 3)})
         # All are done: what follows is the complete map.
         arriving({number: (pull, None) for number, pull in pulls[1].items()})
     mixed = np.concatenate([targets[number in (0, 3)][number] for number in range(len(blocks))])
-    features = Features(np.concatenate(blocks), mapping)
+    features = InMemoryFeatures(np.concatenate(blocks), mapping)
     expected = features.solve(mixed, features.pull_back(mixed), least_ridge(state.reg_w, state.mu, features))
     assert len(seen) == 1
     np.testing.assert_allclose(seen[0].weights, expected, rtol=1e-6, atol=1e-9)

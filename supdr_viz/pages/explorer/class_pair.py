@@ -1,0 +1,136 @@
+"""What separates two classes: columns in which they differ, and a rule, everywhere or among the selected rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import panel as pn
+from numpy.typing import NDArray
+
+from supdr.quality import SelectionExplanation, explain_pair
+from supdr_viz.pages.explorer.question import ON_DISK, TABLE_CSS, paragraph, table
+from supdr_viz.pages.explorer.small_pictures import cells, histograms, side_by_side
+from supdr_viz.run.session import Session
+from supdr_viz.ui import widgets
+from supdr_viz.ui.background import Latest, Outcome
+from supdr_viz.ui.binding import BoundChoice
+from supdr_viz.views import Board
+
+TITLE = "What separates two classes?"
+NO_CLASSES = "There are no two classes to compare."
+
+# Columns whose values are drawn.
+DRAWN = 3
+
+
+class ClassPair:
+    """Compares two classes that a visitor chooses.
+
+    `view`: where it says what separates them; nothing is computed before `open`.
+    """
+
+    def __init__(self, session: Session, board: Board) -> None:
+        self._session, self._board = session, board
+        self._open = False
+        self._offered: list[str] = []
+        self._latest = Latest()
+        self._first, self._second = (
+            BoundChoice(widgets.small_menu(label, [], ""), {}, lambda _code: self._ask())
+            for label in ("First class", "Second class")
+        )
+        menus = widgets.flow(
+            self._first.widget, widgets.html("against", margin=(8, 2), sizing_mode=None), self._second.widget
+        )
+        self.words = widgets.html(css=TABLE_CSS, margin=(4, 8))
+        styles = {"flex": "1 1 320px", "min-width": "0"}
+        self.view = pn.Column(widgets.section(TITLE), menus, self.words, margin=0, styles=styles)
+        board.points.selection.on_change(self._ask)
+
+    def open(self, shown: bool) -> None:
+        """Compare from now on, or no longer."""
+        self._open = shown
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Offer the classes of the rows in force, and compare the two that are chosen."""
+        scene = self._session.scene
+        classes = scene is not None and scene.task == "classification"
+        names = [str(name) for name in scene.class_names] if classes else []
+        if names != self._offered:
+            self._offered = names
+            choices = {name: code for code, name in enumerate(names)}
+            for code, menu in enumerate((self._first, self._second)):
+                if code < len(names):
+                    menu.offer(choices, code)
+        for menu in (self._first, self._second):
+            menu.widget.disabled = len(names) < 2
+        self._ask()
+
+    def _ask(self) -> None:
+        """Compare the two classes."""
+        split = self._session.split
+        if not self._open or split is None:
+            return
+        if split.whole is not None or len(self._offered) < 2:
+            self._latest.drop()
+            widgets.message(self.words, NO_CLASSES if split.whole is None else ON_DISK, "warning")
+            return
+        first, second = self._first.value, self._second.value
+        labels, names = split.all_truth, self._session.column_names
+        rows = self._region(labels, first, second)
+
+        def work() -> tuple[SelectionExplanation, NDArray, NDArray]:
+            """Return what separates the classes, and the rows of each that were compared."""
+            X = split.all_rows
+            found = explain_pair(X, labels, first, second, rows=rows, names=names)
+            here = np.arange(len(X)) if rows is None else rows
+            own, other = (X[here[labels[here] == code]][:, found.columns] for code in (first, second))
+            return found, own, other
+
+        self._latest.ask(work, lambda outcome: self._answered(first, second, rows is None, outcome))
+
+    def _region(self, labels: NDArray, first: int, second: int) -> NDArray | None:
+        """Return the numbers of the selected rows if they hold both classes; None: all rows."""
+        chosen = np.array(self._board.points.selection.indices, dtype=int)
+        both = {first, second} <= set(labels[chosen])
+        return chosen if both else None
+
+    def _answered(self, first: int, second: int, everywhere: bool, outcome: Outcome) -> None:
+        if outcome.problem:
+            widgets.message(self.words, outcome.problem, "warning")
+            return
+        found, own, other = outcome.value
+        drawn = [
+            histograms(name, [(own[:, k], f"class {first}"), (other[:, k], f"class {second}")])
+            for k, name in enumerate(found.names[:DRAWN])
+            if np.isfinite(found.effects[k])
+        ]
+        names = self._offered[first], self._offered[second]
+        self.words.object = pair_text(found, *names, everywhere=everywhere, pictures=self._image(found) or drawn)
+
+    def _image(self, found: SelectionExplanation) -> list[str]:
+        """Draw the effect sizes as an image where rows are pictures."""
+        images = self._session.scene.images if self._session.scene is not None else None
+        if images is None or images[0].size != len(found.all_effects):
+            return []
+        shown = np.nan_to_num(found.all_effects).reshape(images.shape[1:])
+        return [cells("Blue: more ink in the first class; red: in the second", shown)]
+
+
+def pair_text(found: SelectionExplanation, first: str, second: str, *, everywhere: bool, pictures: list[str]) -> str:
+    """Write what separates two classes.
+
+    `everywhere`: whether all rows were compared, not only selected ones; `pictures`: HTML.
+    """
+    where = "Everywhere" if everywhere else "Among the selected rows"
+    text = f"{where}: {found.n_selected:,} rows of {first}, {found.n_rest:,} of {second}. "
+    if found.rule:
+        rule = " and ".join(map(str, found.rule))
+        text += f"{rule} holds for {found.holds:.0%} of {first} and {found.rest_holds:.0%} of {second}."
+    else:
+        text += "No interval of few columns separates them."
+    lines = [
+        (widgets.escape(name), f"{effect:+.2f}", f"{mean:.3g}", f"{other:.3g}")
+        for name, effect, mean, other in zip(found.names, found.effects, found.means, found.rest_means)
+    ]
+    heads = ("column", "effect size", f"mean of {first}", f"mean of {second}")
+    return paragraph(text) + side_by_side(*pictures) + table(heads, lines)
