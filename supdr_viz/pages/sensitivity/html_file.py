@@ -50,7 +50,7 @@ def sweep_page(view: View, maps: Maps | None, address: str, sentences: str) -> s
     parts = [Div(text=f"<h1>{escape(title)}</h1>{sentences}", **WIDE), charts]
     if maps is not None and maps.positions:
         parts.append(_walk(replace(view, maps=maps, walk=MapWalk())))
-    return page_of(column(*parts, **WIDE), title)
+    return page_of(column(*parts, **WIDE), title, widgets=True)
 
 
 def _figure(element: Any) -> Any:
