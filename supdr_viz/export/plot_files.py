@@ -70,8 +70,6 @@ def page_of(model: Any, title: str, *, widgets: bool = False) -> str:
 
     script, division = components(model)
     # Taken one by one: the whole of what is registered may name files of a server.
-    library = "\n".join(
-        f"<script>{text}</script>"
-        for text in Resources("inline", components=["bokeh", "bokeh-widgets"] if widgets else ["bokeh"]).js_raw
-    )
+    resources = Resources("inline", components=["bokeh", "bokeh-widgets"] if widgets else ["bokeh"])
+    library = "\n".join(f"<script>{text}</script>" for text in resources.js_raw)
     return PAGE.format(title=html.escape(title), library=library, division=division, script=script)

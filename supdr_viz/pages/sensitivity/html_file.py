@@ -8,7 +8,8 @@ from urllib.parse import urljoin
 
 import holoviews as hv
 from bokeh.layouts import column, row
-from bokeh.models import CustomJS, CustomJSTickFormatter, Div, Slider
+from bokeh.models import CustomJS, CustomJSTickFormatter
+from bokeh.models.widgets import Div, Slider
 
 from supdr_viz.export.plot_files import page_of
 from supdr_viz.pages.sensitivity.elements import View, bars, curve, heatmap, parallel
@@ -16,7 +17,7 @@ from supdr_viz.pages.sensitivity.map_elements import Maps, MapWalk, large_map, m
 from supdr_viz.pages.sensitivity.numbers import tick_text
 from supdr_viz.ui.markup import escape
 
-WIDE = {"sizing_mode": "stretch_width"}
+WIDE: dict[str, Any] = {"sizing_mode": "stretch_width"}
 
 SLIDE = """
 const number = sliders.reduce((sum, slider, k) => sum * sizes[k] + slider.value, 0)

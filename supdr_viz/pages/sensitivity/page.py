@@ -339,7 +339,7 @@ class Sensitivity:
         if self._rival_waits and self._rival_ready is not None:
             self.rival.start(*self._rival_ready, os.environ.get("SUPDR_SCHEDULER"))
         ready, rival = self._rival_ready, self.rival
-        if ready is None or rival.sweep is not ready[0]:
+        if ready is None or rival.sweep is None or rival.sweep is not ready[0]:
             return
         phase, active, cells = rival.phase, rival.active, dict(rival.cells)
         if phase is self._rival_phase and not active and len(cells) == self._rival_drawn:
@@ -350,7 +350,7 @@ class Sensitivity:
                 self._show_rival(cells)
             self._draw_from = began + PAUSE * (time.monotonic() - began)
         self._rival_phase = phase
-        self.layout.set_state(phase, ready=True, progress=ready[0].progress, message=rival.message)
+        self.layout.set_state(phase, ready=True, progress=rival.sweep.progress, message=rival.message)
 
     def _run(self) -> None:
         """Start, pause or go on, whatever the button says."""
