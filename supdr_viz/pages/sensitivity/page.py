@@ -1,4 +1,4 @@
-"""Sensitivity: a method on a grid of one or two of its parameters, as a heatmap that fills while it is computed."""
+"""Sensitivity: a method on a grid of its parameters, as charts that fill while it is computed."""
 
 from __future__ import annotations
 
