@@ -19,6 +19,7 @@ from supdr_viz.pictures.row_colours import (
     hidden_rows,
     largest_error,
     meaning_of,
+    meaning_text,
     scale_ends,
     shown_column,
     trust_range,
@@ -31,7 +32,6 @@ from supdr_viz.views.colours import (
     LARGE_SPREAD,
     TRUST_SHADES,
     layer_colours,
-    meaning_text,
     shades_of,
 )
 from supdr_viz.views.figures import LegendEntry, css, joined
