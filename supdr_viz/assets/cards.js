@@ -104,7 +104,9 @@ export function render({model}) {
   const shown = Object.keys(model.parts).filter((name) => name.startsWith("present"))
   caption.className = "presented"
   caption.append(made("told", ...words), made("tools", ...shown.map((name) => drawPart(model, name))))
+  const below = "rows" in model.parts ? made("below", drawPart(model, "rows")) : null
   const all = made("cards", caption, group("squares", SQUARES, "planes"), group("curves", CURVES, "charts"))
+  if (below) all.append(below)
   const stretch = () => {
     for (const name of ["tall", "shorter"]) all.classList.toggle(name, model[name])
   }

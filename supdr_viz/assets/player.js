@@ -181,9 +181,8 @@ export class Player {
   }
 
   drawLegend() {
-    const classes = this.film.classes.slice(0, MOST_CLASSES)
-    const marks = classes.map(([name, colour, outline]) => legendEntry(name, colour, "point", "solid", outline))
-    byId("legend").replaceChildren(...marks)
+    const entries = this.film.legend.slice(0, MOST_CLASSES)
+    byId("legend").replaceChildren(...entries.map((entry) => legendEntry(...entry)))
     const chart = this.board.charts.get("losses")
     const {lines} = this.film.trees[0].charts.losses
     byId("keys").replaceChildren(...lines.map((line) => legendEntry(line.name, chart.colour(line), "line", line.dash)))

@@ -18,7 +18,7 @@ BAR = {
     "bottom": "16px",
     "left": "50%",
     "transform": "translateX(-50%)",
-    "z-index": "1100",
+    "z-index": "1250",
     "width": "max-content",
     "max-width": "calc(100vw - 24px)",
     "padding": "4px 10px",

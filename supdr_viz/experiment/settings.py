@@ -68,13 +68,20 @@ SHOWN = Parameter(
     default="embedding",
     help="The rows as learnt with their labels, or as new rows would be placed.",
 )
+# What the colours of rows can mean by a word, and by a prefix with a name or a number behind it.
+COLOURS = ("label", "truth", "prediction", "error", "trust", "doubt", "loss")
+COLOUR_PREFIXES = ("column:", "probability:", "latent:")
+MOST_COLOUR = 200
 COLOUR = Parameter(
     "colour",
     "Colour by",
-    "choice",
-    choices=choices("label", "truth", "prediction", "error", "trust"),
+    "text",
     default="label",
-    help="What the colours of rows mean: the label as told, the truth, the prediction, its error, or trust.",
+    longest=MOST_COLOUR,
+    help="What the colours of rows mean: a label, the prediction, its error, trust, doubt, or a column of the data.",
+)
+SIZE = Parameter(
+    "size", "Size by", "text", default="", longest=MOST_COLOUR, help="What the sizes of rows mean; empty: nothing."
 )
 SPEED = Parameter(
     "speed", "Speed", "choice", choices=choices("slow", "normal", "fast"), default="normal", help="Speed of the run."
@@ -82,7 +89,8 @@ SPEED = Parameter(
 
 # name in links -> field of Settings, in the order of a link
 SPLIT_FIELDS = {"test": "test_share", "labels": "label_share", "seed": "seed"}
-_VIEW_FIELDS = {"shown": "latent_shown", "latent": "latent_axes", "plane": "input_plane", "colour": "colour_by"}
+_MEANINGS = {"colour": "colour_by", "size": "size_by"}
+_VIEW_FIELDS = {"shown": "latent_shown", "latent": "latent_axes", "plane": "input_plane", **_MEANINGS}
 
 
 @dataclass(frozen=True)
@@ -101,7 +109,9 @@ class Settings:
     latent_axes, input_plane: "auto": the first two columns where there are two, or where they are the ones that matter
         (generators); else the plane of the first two principal components.
     latent_shown: one of "embedding", "transform".
-    colour_by (one of "label", "truth", "prediction", "error", "trust"): what the colours of rows mean.
+    colour_by: what the colours of rows mean: one of `COLOURS`, or "column:", "probability:" or "latent:" with the name
+        of a column or a class, or the number of a coordinate, behind it.
+    size_by: what the sizes of rows mean, as `colour_by` says it; "": nothing.
     speed: one of "slow", "normal", "fast".
     drawn: points that the user drew into the first two columns of a generator's plane.
     taught: labels that the user gave to rows of the data set, in the order of rows; `UNLABELLED` takes one away.
@@ -118,6 +128,7 @@ class Settings:
     latent_shown: str = "embedding"
     input_plane: Axes = "auto"
     colour_by: str = "label"
+    size_by: str = ""
     speed: str = "normal"
     drawn: tuple[Point, ...] = ()
     taught: tuple[Label, ...] = ()
@@ -266,8 +277,9 @@ def read_settings(reader: Reader) -> Settings:
         "method_options": reader.options(METHOD_FORMS[method], "method."),
     }
     fields |= {SPLIT_FIELDS[name]: value for name, value in reader.options(SPLIT_FORM).items()}
-    for spec in (SHOWN, COLOUR):
-        fields[_VIEW_FIELDS[spec.name]] = reader.option(spec, "view.")
+    fields["latent_shown"] = reader.option(SHOWN, "view.")
+    for spec in (COLOUR, SIZE):
+        fields[_MEANINGS[spec.name]] = _meaning(reader, spec)
     for name in ("latent", "plane"):
         fields[_VIEW_FIELDS[name]] = _axes(reader, name)
     fields["speed"] = reader.option(SPEED)
@@ -278,6 +290,18 @@ def read_settings(reader: Reader) -> Settings:
     fields["taught"] = _taught(reader)
     reader.finish()
     return Settings(**fields)
+
+
+def _meaning(reader: Reader, spec: Parameter) -> str:
+    """Read what colours or sizes mean; whether the data have such a column is seen when they are there."""
+    value = str(reader.option(spec, "view."))
+    prefix, colon, name = value.partition(":")
+    if value in (spec.default, *COLOURS) or (prefix + colon in COLOUR_PREFIXES and name):
+        return value
+    accepted = ", ".join((*COLOURS, *(f"{each}NAME" for each in COLOUR_PREFIXES)))
+    instead = quoted(spec.default) if spec.default else "nothing"
+    reader.say(f"{spec.label} must be one of {accepted}; got {quoted(value)}, so {instead} is used.")
+    return str(spec.default)
 
 
 def _axes(reader: Reader, name: str) -> Axes:

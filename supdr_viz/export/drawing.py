@@ -26,6 +26,9 @@ SMALL = DRAWN["rows"]["small"]
 # Opacity inside of marks, and their size beside the usual one: training rows, test rows, rows whose label is hidden.
 FILLS, SIZES = DRAWN["rows"]["fills"], DRAWN["rows"]["sizes"]
 
+# Size of marks beside the usual one, by the value of what sizes mean.
+GROWN = DRAWN["rows"]["grown"]
+
 # A row's kind.
 TEST = 1
 
@@ -111,9 +114,14 @@ def _draw_marks(pen: Pen, tree: Tree, places: NDArray, shades: Sequence[str], *,
         if shown[row]:
             kind = int(rows["kind"][row])
             outlined = bool(rows["outlined"]) or kind == TEST
-            size = SMALL if small else SIZES[kind] * rows["size"] + (0.0 if outlined else 1.0)
+            size = SMALL if small else SIZES[kind] * _factor(rows, row) * rows["size"] + (0.0 if outlined else 1.0)
             line = 1.0 if outlined else 0.0
             pen.mark(at[row], int(rows["shape"][row]), size, shades[row], FILLS[kind], line, rows["opacity"])
+
+
+def _factor(rows: Tree, row: int) -> float:
+    """Return by how much a row is larger than usual, where sizes mean something."""
+    return 1.0 if rows.get("sizes") is None else GROWN[rows["sizes"][row]]
 
 
 def _draw_rings(pen: Pen, tree: Tree, plane: Tree, *, dark: bool) -> None:

@@ -134,6 +134,7 @@ def _shown(replay: Replay, moment: Moment) -> Tree:
     """Return what the page shows of a moment."""
     squares = Squares()
     with squares.stage:
+        squares.show_colours(replay.options.colour_by, replay.options.size_by)
         squares.show_scene(replay.scene)
         squares.method.set_method(replay.method, () if replay.mode is None else (replay.mode,))
         squares.show_surface(moment.surface)

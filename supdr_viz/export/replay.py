@@ -6,7 +6,7 @@ Plain arrays like `Frame`, but all moments at once, with their decision surfaces
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -48,6 +48,7 @@ class Replay:
     """A film.
 
     method: what made it.
+    options: what the squares show.
     moments: at least one, in the order of iterations.
     latent_caption: what the latent rows are.
     mode: what the pictures are.
@@ -59,6 +60,7 @@ class Replay:
     losses: Curves
     latent_caption: str
     mode: Mode | None = None
+    options: DisplayOptions = field(default_factory=DisplayOptions)
 
 
 def make_replay(
@@ -83,6 +85,8 @@ def make_replay(
     if not recorded:
         raise ValueError("There is nothing to show yet: run the method first.")
     options = options or DisplayOptions()
+    if options.colour_by == "trust":  # it is measured for the page's map only
+        options = replace(options, colour_by="label")
     mode = mode_of(recorded[-1][1], scene.task, options.method_mode, images=scene.images is not None)
     if mode is None or mode.is_measured:  # an experiment takes minutes: it stays in the app
         mode, options = None, replace(options, method_mode="none")
@@ -105,11 +109,12 @@ def make_replay(
             segments=tuple(segment for segment in segments if segment <= snapshot.iteration),
         )
         frame, surface = _drawn(builder, draw, fitted, mode)
+        surface = builder.valued(surface, fitted, options)
         caption = frame.latent_caption
         numbers = {"objective": snapshot.objective, **error_rates(surface, scene, snapshot)}
         moments.append(Moment(replace(frame, iteration=snapshot.iteration), surface, numbers))
         progress(len(moments), len(chosen))
-    return Replay(scene, method, tuple(moments), losses, caption, mode)
+    return Replay(scene, method, tuple(moments), losses, caption, mode, options)
 
 
 def _drawn(builder: FrameBuilder, draw: Callable[[], Frame], fitted: Any, mode: Mode | None) -> tuple[Frame, Surface]:

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from supdr_viz.export.replay import Moment, Replay
+from supdr_viz.pictures.row_colours import row_colours
 from supdr_viz.ui.markup import escape
 from supdr_viz.ui.own_files import ASSETS, bundle
 from supdr_viz.ui.theme import css_variables, palette
 from supdr_viz.views.board import Squares
 from supdr_viz.views.figures import css
 from supdr_viz.views.losses import Losses
-from supdr_viz.views.marker_shapes import SHAPES, clip_path
+from supdr_viz.views.plane import class_legend
 from supdr_viz.views.stage.wire import encode
 
 
@@ -99,16 +100,27 @@ def film_data(replay: Replay, tool: str = "scroll") -> dict[str, Any]:
     """
     scene = replay.scene
     captions = {"input": f"Input space{_note(scene.plane.exact)}", "latent": f"Latent space: {replay.latent_caption}"}
-    classes = () if scene.task == "regression" else range(len(scene.class_names))
     return {
         "title": _title(replay),
         "captions": captions,
         "task": scene.task,
-        "classes": [[str(scene.class_names[code]), css(f"class {code}"), clip_path(code % SHAPES)] for code in classes],
+        "legend": _legend(replay),
         "mode": None if replay.mode is None else {"title": replay.mode.title, "caption": replay.mode.caption},
         "patches": [base64.b64encode(zlib.compress(patch)).decode() for patch in _patches(replay, tool)],
         "moments": [_moment(moment) for moment in replay.moments],
     }
+
+
+def _legend(replay: Replay) -> list[list[str]]:
+    """Return what colours mean: name, colour, kind, dash and outline of each entry."""
+    last, colour_by = replay.moments[-1], replay.options.colour_by
+    values = row_colours(replay.scene, last.surface, colour_by)
+    entries = class_legend(replay.scene, colour_by, values)
+    return [
+        [each.name, each.colour, each.kind, each.dash, each.outline]
+        for each in entries
+        if each.kind in ("point", "scale")
+    ]
 
 
 def _patches(replay: Replay, tool: str) -> list[bytes]:
@@ -117,6 +129,7 @@ def _patches(replay: Replay, tool: str) -> list[bytes]:
     losses, steps = Losses(squares.stage, "losses"), replay.losses.iteration
     patches: list[bytes] = []
     squares.stage.put(tool=tool)
+    squares.show_colours(replay.options.colour_by, replay.options.size_by)
     squares.show_scene(replay.scene)
     squares.method.set_method(replay.method, () if replay.mode is None else (replay.mode,))
     for moment in replay.moments:

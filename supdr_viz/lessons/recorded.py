@@ -127,7 +127,8 @@ class _Camera:
         images = session.scene.images is not None
         modes = [mode.name for mode in modes_of(session.estimator, session.scene.task, images=images)]
         self._mode = next((mode for mode in (step.mode, self._mode, *modes) if mode in modes), "none")
-        session.set_display(step.settings, method_mode=self._mode, pull=step.pull)
+        colour_by = step.settings.colour_by
+        session.set_display(step.settings, method_mode=self._mode, pull=step.pull, colour_by=colour_by)
 
     @property
     def _iteration(self) -> int:

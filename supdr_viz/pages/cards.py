@@ -27,7 +27,8 @@ class Cards(Bar):
     is said of an example that is presented on the first two squares, which fill the window.
 
     name_of_stage: in the page.
-    tools: "tool", "draw_class", "marks", "mode"; those whose names begin with "present" belong to a presentation.
+    tools: "tool", "draw_class", "marks", "mode"; "rows" stands below the cards; those whose names begin with "present"
+        belong to a presentation.
     menu: in the head of the method's card.
     **options: of the component.
     """

@@ -1,4 +1,4 @@
-"""The meaning of the rows' colours: the label that the method sees, the truth, the prediction, its error, or trust."""
+"""The meaning of the rows' colours and sizes: labels, predictions, trust, columns of the data, values of the fit."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.pictures.density import density, value_layers
+from supdr_viz.pictures.fitted_values import DOUBT, LATENT, PROBABILITY, depends_on_fit
+from supdr_viz.pictures.row_columns import Column, robust_range
 from supdr_viz.pictures.types import Density, MapQuality, Scene, Surface
 
 # Trust in a map that knows nothing, about.
@@ -15,6 +17,15 @@ CHANCE = 0.5
 
 # Percentile of the rows at which the colours of trust begin, and the least span of these colours.
 LOWEST, LEAST_SPAN = 2.0, 0.02
+
+# What colours and sizes can mean, where the name of a column of the data follows.
+COLUMN = "column:"
+
+# What colours mean that is part of a scene or of its surface.
+LABELS = ("label", "truth", "prediction", "error")
+
+# Sizes of rows by value: how many there are.
+SIZE_LEVELS = 8
 
 # Errors of this share of the range of the target, and larger ones, have the last colour: the scale stands still.
 LARGE = 0.5
@@ -31,16 +42,54 @@ def largest_error(scene: Scene) -> float:
     return LARGE * (high - low)
 
 
+def meaning_of(scene: Scene, colour_by: str) -> str:
+    """Return what the colours of a scene mean if this was chosen: labels, where it is of other data."""
+    prefix, colon, name = colour_by.partition(":")
+    if prefix + colon == COLUMN:
+        return colour_by if scene.columns is not None and scene.columns.get(name) is not None else "label"
+    if prefix + colon == PROBABILITY:
+        return colour_by if name in scene.class_names else "label"
+    if colour_by == DOUBT:
+        return colour_by if scene.task == "classification" else "label"
+    return colour_by if colour_by in (*LABELS, "trust") or depends_on_fit(colour_by) else "label"
+
+
+def shown_column(scene: Scene, colour_by: str) -> Column | None:
+    """Return the column that colours or sizes stand for; None: they stand for none."""
+    if scene.columns is None or not colour_by.startswith(COLUMN):
+        return None
+    column = scene.columns.get(colour_by.removeprefix(COLUMN))
+    return None if column is None else column.grouped
+
+
+def categories(scene: Scene, colour_by: str) -> tuple[str, ...] | None:
+    """Return the names of what colours stand for, in the order of their numbers; None: they stand for values."""
+    colour_by = meaning_of(scene, colour_by)
+    column = shown_column(scene, colour_by)
+    if column is not None:
+        return column.categories or None
+    return tuple(scene.class_names) if colour_by in LABELS and scene.task == "classification" else None
+
+
 def row_colours(scene: Scene, surface: Surface | None, colour_by: str, quality: MapQuality | None = None) -> NDArray:
     """Return the numbers that stand for the rows' colours.
 
-    `surface`: predictions; without them rows have no prediction and no error. `colour_by`: one of "label", "truth",
-    "prediction", "error", "trust". `quality`: without it no row has a trust. Returns (n,): trust: NaN where it is not
-    known.  Regression: values, NaN where there is none.  Classification: class codes; the number of classes where there
-    is none, and one more for a wrong prediction.
+    `surface`: predictions and what else is computed from the fitted method; without it rows have none of that.
+    `colour_by`: one of "label", "truth", "prediction", "error", "trust", "column:NAME" of a column of the data, or a
+    key of `pictures.fitted_values`; "label" is meant by what the data do not have. `quality`: without it no row has a
+    trust. Returns (n,): of values: NaN where there is none. Of categories: their numbers; the number of categories
+    where there is none, and one more for a wrong prediction.
     """
+    colour_by = meaning_of(scene, colour_by)
     if colour_by == "trust":
         return np.full(len(scene.code), np.nan) if quality is None else quality.trust
+    if depends_on_fit(colour_by):
+        return np.full(len(scene.code), np.nan) if surface is None else _computed(scene, surface, colour_by)
+    column = shown_column(scene, colour_by)
+    if column is not None:
+        if not column.categories:
+            return column.values
+        return np.where(np.isnan(column.values), len(column.categories), column.values).astype(np.uint8)
     if scene.task == "regression":
         return _values(scene, surface, colour_by)
     none = len(scene.class_names)
@@ -55,11 +104,30 @@ def row_colours(scene: Scene, surface: Surface | None, colour_by: str, quality: 
     return np.where(surface.wrong, none + 1, none).astype(np.uint8)
 
 
+def _computed(scene: Scene, surface: Surface, key: str) -> NDArray:
+    values = surface.values.get(key)
+    return np.full(len(scene.code), np.nan) if values is None else values
+
+
+def row_shapes(scene: Scene, colour_by: str) -> NDArray:
+    """Return the numbers of the marks of rows, (n,): one for each category on display, else one for each class."""
+    column = shown_column(scene, meaning_of(scene, colour_by))
+    if column is not None and column.categories:
+        return np.nan_to_num(column.values).astype(int)
+    return np.where(hidden_rows(scene), 0, scene.code)
+
+
+def row_sizes(values: NDArray, ends: tuple[float, float]) -> NDArray:
+    """Return the size of each row by its value, (n,): from 0 to `SIZE_LEVELS` - 1; 0 where it has none."""
+    share = np.nan_to_num((values - ends[0]) / (ends[1] - ends[0]))
+    return np.clip(np.rint((SIZE_LEVELS - 1) * share), 0, SIZE_LEVELS - 1).astype(np.uint8)
+
+
 def _values(scene: Scene, surface: Surface | None, colour_by: str) -> NDArray:
-    if colour_by == "label":
-        return np.where(hidden_rows(scene), np.nan, scene.target)
     if colour_by == "truth":
         return scene.target
+    if colour_by not in ("prediction", "error"):
+        return np.where(hidden_rows(scene), np.nan, scene.target)
     if surface is None:
         return np.full(len(scene.target), np.nan)
     return surface.predicted if colour_by == "prediction" else np.abs(surface.predicted - scene.target)
@@ -77,13 +145,22 @@ def trust_range(trust: NDArray | None) -> tuple[float, float]:
     return min(float(np.floor(100.0 * np.percentile(measured, LOWEST)) / 100.0), 1.0 - LEAST_SPAN), 1.0
 
 
-def scale_ends(scene: Scene, colour_by: str, trust: NDArray | None = None) -> tuple[float, float] | None:
-    """Return the values at the ends of the scale of colours, or None where colours stand for classes.
+def scale_ends(scene: Scene, colour_by: str, values: NDArray | None = None) -> tuple[float, float] | None:
+    """Return the values at the ends of the scale of colours, or None where colours stand for categories.
 
-    `trust` (n,): as far as it is known.
+    `values` (n,): what the colours stand for, as far as it is known.
     """
+    colour_by = meaning_of(scene, colour_by)
     if colour_by == "trust":
-        return trust_range(trust)
+        return trust_range(values)
+    if colour_by == DOUBT or colour_by.startswith(PROBABILITY):
+        return 0.0, 1.0
+    column = shown_column(scene, colour_by)
+    if column is not None:
+        return None if column.categories else robust_range(column.values)
+    if depends_on_fit(colour_by):
+        low, high = robust_range(np.zeros(0) if values is None else values)
+        return (low, high) if colour_by.startswith(LATENT) else (0.0, high)
     if scene.task != "regression":
         return None
     return (0.0, largest_error(scene)) if colour_by == "error" else scene.value_range
@@ -92,13 +169,14 @@ def scale_ends(scene: Scene, colour_by: str, trust: NDArray | None = None) -> tu
 def colour_layers(scene: Scene, colours: NDArray, colour_by: str) -> tuple[NDArray, int]:
     """Return the layer of a density in which each row counts: rows of a layer have about the same colour.
 
-    `colours` (n,): as of `row_colours`; `colour_by`: one of "label", "truth", "prediction", "error", "trust". Returns
-    `layer` (n,); `n_layers`.
+    `colours` (n,): as of `row_colours`; `colour_by`: as there. Returns `layer` (n,); `n_layers`.
     """
     ends = scale_ends(scene, colour_by, colours)
     if ends is not None:
         return value_layers(colours, *ends)
-    return colours.astype(np.int64), len(scene.class_names) + 1 + (colour_by == "error")
+    named = categories(scene, colour_by)
+    assert named is not None
+    return colours.astype(np.int64), len(named) + 1 + (colour_by == "error")
 
 
 def scene_density(
@@ -116,6 +194,7 @@ def scene_density(
     """
     if scene.drawn is None:
         return None
+    colour_by = meaning_of(scene, colour_by)
     colours = row_colours(scene, surface, colour_by, quality)
     measured = np.isfinite(colours)
     if colour_by == "trust" and measured.any():

@@ -14,6 +14,7 @@ from supdr_viz.data.split import Split
 from supdr_viz.pictures.axis_columns import NUMBERED, AxisColumns
 from supdr_viz.pictures.density import sampled
 from supdr_viz.pictures.row_colours import scene_density
+from supdr_viz.pictures.row_columns import RowColumns
 from supdr_viz.pictures.types import Plane, Scene
 
 # Empty border around the points, as a share of the plane's width.
@@ -72,10 +73,17 @@ def build_scene(dataset: Dataset, split: Split, axes: tuple[int, int] | None = N
         n_rows=len(X) if split.whole is None else split.whole.n_rows,
         feature_names=names,
         axis_words=AxisColumns((X,), names).words(position) if plane.kind == "components" else named_axes(plane),
+        columns=_row_columns(dataset, split),
     )
     if split.whole is not None:  # counted by partition, with the first surface
         return scene
     return replace(scene, density=scene_density(scene, scene.position, plane.extent))
+
+
+def _row_columns(dataset: Dataset, split: Split) -> RowColumns:
+    rows = np.concatenate([split.train, split.test])
+    metadata = {} if split.whole is not None else {name: each[rows] for name, each in dataset.metadata.items()}
+    return RowColumns((split.X_train, split.X_test), dataset.feature_names, metadata)
 
 
 def named_axes(plane: Plane) -> tuple[str, str]:

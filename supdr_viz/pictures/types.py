@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.pictures.picture import Picture
+from supdr_viz.pictures.row_columns import RowColumns
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +53,8 @@ class Density:
     """How densely all rows lie in a plane, by colour.
 
     `levels` (k, r, r): for each colour (regression: each range of values), and last for rows without one, what it adds
-    to the opacity of a cell, in 255ths.  First row lowest. `extent`: (x_low, x_high, y_low, y_high). `colour_by` (one
-    of "label", "truth", "prediction", "error", "trust"): what the colours mean.
+    to the opacity of a cell, in 255ths.  First row lowest. `extent`: (x_low, x_high, y_low, y_high). `colour_by`: what
+    the colours mean, see `row_colours.row_colours`.
     """
 
     levels: NDArray
@@ -83,6 +84,7 @@ class Scene:
     n_rows: of all; more than there are positions where these are of a sample of rows on disk.
     feature_names: of the columns; empty where they are not to be named.
     axis_words: what the axes of the input plane mean in terms of the columns.
+    columns: of the data, to be looked at; None: they are not at hand.
     """
 
     title: str
@@ -107,6 +109,7 @@ class Scene:
     n_rows: int = 0
     feature_names: tuple[str, ...] = ()
     axis_words: tuple[str, str] = ("", "")
+    columns: RowColumns | None = None
 
     @property
     def n_train(self) -> int:
@@ -254,6 +257,8 @@ class Surface:
     density, input_density: of all rows in the latent and in the input plane, where not all are drawn singly.
     rates: errors of all rows, where those of the scene are a sample of them, and all were counted for this surface.
     counted: the iteration at which they were counted last: that of `density`.
+    values: what colours or sizes of rows stand for that is computed from the fitted method, by the keys of
+        `pictures.fitted_values`, each (n,).
     """
 
     iteration: int
@@ -268,6 +273,7 @@ class Surface:
     input_density: Density | None = None
     rates: dict[str, float] = field(default_factory=dict)
     counted: int | None = None
+    values: dict[str, NDArray] = field(default_factory=dict)
 
     def at_rest(self) -> Surface:
         """Return the surface without what moves to the next one: for files, which are to be small."""

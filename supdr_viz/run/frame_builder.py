@@ -14,6 +14,7 @@ from supdr.engine.iterate import Snapshot
 from supdr.rows.counting import points_in_polygon
 from supdr_viz.data.split import Split
 from supdr_viz.pictures.axis_columns import AxisColumns
+from supdr_viz.pictures.fitted_values import LATENT, depends_on_fit, fitted_values
 from supdr_viz.pictures.map_quality import InputRows
 from supdr_viz.pictures.methods import Mode, mode_of
 from supdr_viz.pictures.methods.few_labels_errors import FewLabelErrors
@@ -34,7 +35,8 @@ class DisplayOptions:
     method_mode: name of a mode of the method's view, see `supdr_viz.pictures.methods`; ``"none"``: no picture.
     latent_axes: two latent coordinates, or None: the first two principal components when there are more than two.
     truth: how true the plane is, once the run is at rest.
-    colour_by (one of "label", "truth", "prediction", "error", "trust"): what the colours of densities mean.
+    colour_by, size_by: what colours and sizes of rows mean, see `pictures.row_colours.row_colours`; sizes may mean
+        nothing, "".
     """
 
     latent: str = "embedding"
@@ -43,6 +45,12 @@ class DisplayOptions:
     latent_axes: tuple[int, int] | None = None
     truth: bool = False
     colour_by: str = "label"
+    size_by: str = ""
+
+    @property
+    def computed(self) -> tuple[str, ...]:
+        """What of the fitted method colours or sizes stand for."""
+        return tuple(key for key in dict.fromkeys((self.colour_by, self.size_by)) if depends_on_fit(key))
 
 
 def fitted_at(estimator: Any, snapshot: Snapshot, split: Split | None) -> Any:
@@ -119,7 +127,7 @@ class FrameBuilder:
         test = self._embedded(fitted, self.split.X_test, self._drawn_test)
         head = "calibrated" if options.latent == "transform" and calibrates else "fitted"
         latent = self._place(shown, test, options.latent_axes, head)
-        self._everyone = partial(_everyone, fitted, self.split, options.latent)
+        self._everyone = partial(latent_rows, fitted, self.split, options.latent)
         assert self.plane is not None
         pulled = None
         if options.pull and folded is not None:
@@ -156,6 +164,13 @@ class FrameBuilder:
             return None
         return with_latent(self.surface, fitted, self.scene, self.plane)
 
+    def valued(self, surface: Surface, fitted: Any, options: DisplayOptions) -> Surface:
+        """Return a surface with what colours and sizes stand for, as far as it is computed from the fitted method.
+
+        `fitted`: whose surface it is.
+        """
+        return replace(surface, values={key: self._computed(key, fitted, surface) for key in options.computed})
+
     def counted(
         self, surface: Surface, fitted: Any, snapshot: Snapshot, *, colour_by: str = "label", everywhere: bool = True
     ) -> Surface:
@@ -177,6 +192,11 @@ class FrameBuilder:
         if colour_by != "label":
             in_input = scene_density(scene, scene.position, scene.plane.extent, surface, colour_by, self.truth)
         return replace(surface, density=density, input_density=in_input)
+
+    def _computed(self, key: str, fitted: Any, surface: Surface) -> NDArray:
+        """Return what of the fitted method a colour or a size stands for, of all rows."""
+        latent = self._everyone() if key.startswith(LATENT) and self._everyone is not None else None
+        return fitted_values(key, fitted, self.scene, self.split, surface, latent)
 
     def _counted_on_disk(self, surface: Surface, fitted: Any, snapshot: Snapshot, everywhere: bool) -> Surface:
         from supdr_viz.pictures.all_rows import constant_everywhere, count_everywhere, input_density
@@ -275,7 +295,7 @@ class FrameBuilder:
         return support
 
 
-def _everyone(fitted: Any, split: Split, shown: str) -> NDArray:
+def latent_rows(fitted: Any, split: Split, shown: str) -> NDArray:
     """Return the latent rows of all rows, training rows first: as learnt, or as new ones."""
     train = fitted.transform(split.X_train) if shown == "transform" else fitted.embedding_
     return np.concatenate([train, fitted.transform(split.X_test)]) if len(split.X_test) else train

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -208,7 +208,7 @@ class Session:
                 column = {key: float(values[place]) for key, values in table.values.items()}
                 merged.insert(int(iteration), column)
         table = merged.table()
-        return _csv({"iteration": table.iteration, **table.values})
+        return csv_text({"iteration": table.iteration, **table.values})
 
     def labels_csv(self) -> str:
         """Return the labels of the training rows as CSV: row number, label for the method, label as it came."""
@@ -222,7 +222,7 @@ class Session:
         if dataset.task == "classification":
             names = np.array([*dataset.target_names, ""], dtype=object)
             now, before = (names[np.where(np.isnan(each), len(names) - 1, each).astype(int)] for each in (now, before))
-        return _csv({"row": parts.train, "label": now, "label before": before, "taught": taught.astype(int)})
+        return csv_text({"row": parts.train, "label": now, "label before": before, "taught": taught.astype(int)})
 
     def embedding_csv(self) -> str:
         """Return the latent rows on display as CSV: row number, part, label, coordinates, prediction."""
@@ -251,7 +251,7 @@ class Session:
             "predicted": predicted,
             **{f"z{k + 1}": latent[:, k] for k in range(latent.shape[1])},
         }
-        return _csv(columns)
+        return csv_text(columns)
 
 
 def _rows(experiment: Experiment, like: Session | None) -> tuple[Dataset, Split]:
@@ -295,7 +295,8 @@ def settings_of(estimator: Any, settings: Settings) -> Settings:
     return settings.with_options(**{name: parameters[name] for name in settings.method_options if name in parameters})
 
 
-def _csv(columns: dict[str, Any]) -> str:
+def csv_text(columns: Mapping[str, Any]) -> str:
+    """Write columns as CSV; texts that a spreadsheet would run are marked as texts."""
     import pandas as pd
 
     text = io.StringIO()

@@ -68,6 +68,7 @@ class SurfaceJob:
             if plane is None or due is None or due > 0 or not request.current():
                 return False
             key, colours, before = self._key(snapshot, request.at_rest), self._colours(), builder.surface
+            options = display.options
         fitted = display.fitted(snapshot)
         if key == self._painted and before is not None:
             cost, counts, surface = 0.0, False, before
@@ -76,6 +77,7 @@ class SurfaceJob:
             parts = builder.scene, builder.split, plane
             surface = evaluate(fitted, *parts, iteration=snapshot.iteration, resolution=resolution)
             cost, counts = display.clock() - now, request.at_rest or now >= self._next_count
+        surface = builder.valued(surface, fitted, options)
         surface = builder.counted(surface, fitted, snapshot, colour_by=colours[0], everywhere=counts)
         rates = error_rates(surface, builder.scene, snapshot)
         with display.lock:
@@ -105,9 +107,9 @@ class SurfaceJob:
         return (self._version, *snapshot_key(snapshot), plane and plane.extent, at_rest)
 
     def _colours(self) -> tuple[Any, ...]:
-        """Return what the colours of a density depend on beside the surface."""
+        """Return what is counted or computed for colours beside the surface."""
         display = self._display
-        if display.builder.scene.drawn is None or display.builder.split.whole is not None:
-            return ("label",)
-        colour_by = display.options.colour_by
-        return colour_by, display.builder.truth if colour_by == "trust" else None
+        options, counts = display.options, display.builder.scene.drawn is not None
+        if not counts or display.builder.split.whole is not None:
+            return ("label", None, options.computed)
+        return options.colour_by, display.builder.truth if options.colour_by == "trust" else None, options.computed

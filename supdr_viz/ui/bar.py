@@ -12,6 +12,9 @@ from supdr_viz.ui.feedback import guarded
 from supdr_viz.ui.own_files import ASSETS, Script, sheet
 from supdr_viz.ui.page_thread import locked_callback
 
+# Numbers of what can be pressed, and characters that can be looked for.
+MOST_PICKED, LONGEST_SEARCH = 10**8, 300
+
 
 def style() -> str:
     """Return how parts look."""
@@ -32,9 +35,12 @@ class BarControl(param.Parameterized):
 
     @property
     def shown(self) -> dict[str, Any]:
-        """What the browser draws, and how many presses the server has heard of."""
-        said = {name: value for name, value in self.param.values().items() if name != "name"}
-        return {"kind": self.kind, "heard": self._n_presses, **said}
+        """What the browser draws, as far as it is not the default, and how many presses the server has heard of."""
+        defaults = {name: self.param[name].default for name in self.param}
+        said = {name: value for name, value in self.param.values().items() if value != defaults[name]}
+        said.pop("name", None)
+        heard = {"heard": self._n_presses} if self._n_presses else {}
+        return {"kind": self.kind, **heard, **said}
 
     def hear(self, value: Any) -> None:
         """Take a press, unless it is none of what is offered."""
@@ -110,6 +116,81 @@ class Switches(BarControl):
     def _press(self, value: Any) -> None:
         if value in self.options:
             self.value = [each for each in self.value if each != value] + [value] * (value not in self.value)
+
+
+class Menu(BarControl):
+    """A menu of the browser's own, with headings.
+
+    groups: each is a heading, which may be empty, what values of the group begin with, and the texts of its choices.
+        The value of a choice is this beginning with the text behind it, or, where a choice is a pair, what comes
+        second.
+    """
+
+    label = param.String(default="")
+    groups = param.List(default=[])
+    value = param.String(default="")
+
+    kind = "menu"
+
+    def _press(self, value: Any) -> None:
+        if value in self.offered:
+            self.value = value
+
+    @property
+    def offered(self) -> list[str]:
+        """The values that can be chosen."""
+        return [
+            start + each if isinstance(each, str) else each[1] for _, start, choices in self.groups for each in choices
+        ]
+
+
+class Pickable(BarControl):
+    """HTML in which what has a number, ``data-pick``, can be pressed: a legend, a table of counts.
+
+    html: escape what comes from outside.
+    pressed: numbers of what is pressed.
+    on_pick: ``on_pick(number)``.
+    """
+
+    html = param.String(default="")
+    pressed = param.List(default=[])
+
+    kind = "pickable"
+
+    def __init__(self, on_pick: Callable[[int], Any], **values: Any) -> None:
+        super().__init__(**values)
+        self._on_pick = guarded(on_pick)
+
+    def _press(self, value: Any) -> None:
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST_PICKED:
+            self._on_pick(value)
+
+
+class Search(BarControl):
+    """A field to look for something, and steps from hit to hit.
+
+    note: what was found.
+    steps: whether there is more than one hit.
+    on_search: ``on_search(text)``.
+    on_step: ``on_step(1)`` for the next hit, ``on_step(-1)`` for the one before.
+    """
+
+    label = param.String(default="")
+    note = param.String(default="")
+    steps = param.Boolean(default=False)
+    wrong = param.Boolean(default=False, doc="Whether the text is not understood.")
+
+    kind = "search"
+
+    def __init__(self, on_search: Callable[[str], Any], on_step: Callable[[int], Any], **values: Any) -> None:
+        super().__init__(**values)
+        self._on_search, self._on_step = guarded(on_search), guarded(on_step)
+
+    def _press(self, value: Any) -> None:
+        if isinstance(value, str) and len(value) <= LONGEST_SEARCH:
+            self._on_search(value)
+        elif value in (1, -1) and not isinstance(value, bool):
+            self._on_step(int(value))
 
 
 class Bar(JSComponent):

@@ -103,15 +103,16 @@ def explained(content: str, help: str, kind: str = "") -> str:
     return f'<span class="{kind} explained" tabindex="0" data-help="{said}" aria-description="{said}">{content}</span>'
 
 
-def legend(entries: Sequence[Any]) -> str:
+def legend(entries: Sequence[Any], *, picks: bool = False) -> str:
     """Write a legend.
 
     `entries`: with ``name``, ``colour``, ``dash`` (of lines), ``kind`` ("line", "ring", "point" or "scale"),
     ``outline``, what CSS cuts a point's mark with, and ``help``, what the word means; the last two may be empty.
+    `picks`: whether entries whose ``pick`` is a number can be pressed.
     """
     keys = []
     for entry in entries:
-        style = f"color:{escape(entry.colour)};border-color:{escape(entry.colour)}"
+        style = f"color:{escape(entry.colour)}"
         if entry.kind == "scale":
             style = f"background:{escape(entry.colour)}"
         elif entry.kind == "line":
@@ -120,5 +121,9 @@ def legend(entries: Sequence[Any]) -> str:
         elif entry.outline:
             style += f";width:11px;height:11px;border-radius:0;clip-path:{escape(entry.outline)}"
         mark = f'<i class="{escape(entry.kind)}" style="{style}"></i>'
-        keys.append(explained(f"{mark}{symbols(entry.name)}", entry.help, "key"))
+        content = f"{mark}{symbols(entry.name)}"
+        if picks and entry.pick is not None:
+            keys.append(f'<button type="button" class="key" data-pick="{entry.pick}">{content}</button>')
+        else:
+            keys.append(explained(content, entry.help, "key"))
     return "".join(keys)

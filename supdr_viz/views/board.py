@@ -33,9 +33,9 @@ class Squares(CompositeView):
         """The points, then every view: in the order in which they must learn of news."""
         return self.points, self.input, self.latent, self.method
 
-    def show_colours(self, colour_by: str) -> None:
-        """Choose what the colours of rows mean, in every square: see `Points`."""
-        self.points.show_colours(colour_by)
+    def show_colours(self, colour_by: str, size_by: str | None = None) -> None:
+        """Choose what the colours and the sizes of rows mean, in every square: see `Points.show_colours`."""
+        self.points.show_colours(colour_by, size_by)
 
     @property
     def morphed(self) -> bool:

@@ -8,7 +8,15 @@ import numpy as np
 from bokeh.palettes import Plasma256, Viridis256
 from numpy.typing import NDArray
 
-from supdr_viz.pictures.row_colours import CHANCE, hidden_rows, scale_ends
+from supdr_viz.pictures.fitted_values import DOUBT, LATENT, LOSS, PROBABILITY
+from supdr_viz.pictures.row_colours import (
+    CHANCE,
+    COLUMN,
+    categories,
+    hidden_rows,
+    meaning_of,
+    scale_ends,
+)
 from supdr_viz.pictures.types import MapQuality, Scene
 from supdr_viz.ui.theme import palette
 
@@ -31,14 +39,44 @@ MISPLACED = (1.0 + CHANCE) / 2
 UNKNOWN = 255
 
 
+# Columns, classes and coordinates of a kind that a menu offers, at most.
+MOST_OFFERED = 300
+
+# Heading, beginning of the keys, and texts, of what a menu offers.
+Groups = list[tuple[str, str, list[str]]]
+
+
 def colour_choices(scene: Scene) -> dict[str, str]:
-    """Return what the colours of the rows can mean, as word -> key; classes whose labels are all seen need few."""
+    """Return what the colours of the rows can mean by a word; classes whose labels are all seen need few."""
     trust = {"trust": "trust"}
     if hidden_rows(scene).any():
         return {name: name for name in ("label", "truth", "prediction", "error")} | trust
     if scene.task == "regression":
         return {"truth": "label", "prediction": "prediction", "error": "error"} | trust
-    return {"class": "label"} | trust
+    return {"class": "label", "prediction": "prediction", "error": "error"} | trust
+
+
+def value_choices(scene: Scene, n_components: int) -> Groups:
+    """Return what else colours and sizes can mean: the key of a choice is its text behind the group's beginning.
+
+    `n_components`: number of latent coordinates.
+    """
+    columns = scene.columns
+    features, metadata = ([], []) if columns is None else (list(columns.features), columns.metadata)
+    groups = [
+        ("Method", "", [*([DOUBT] if scene.class_names else []), LOSS]),
+        ("Probability of", PROBABILITY, list(scene.class_names)),
+        ("Latent coordinate", LATENT, [str(number + 1) for number in range(n_components)]),
+        ("Column", COLUMN, features),
+        ("Column not learnt from", COLUMN, metadata),
+    ]
+    return [(heading, start, names[:MOST_OFFERED]) for heading, start, names in groups if names]
+
+
+def meaning_text(colour_by: str) -> str:
+    """Say what colours or sizes mean."""
+    prefix, colon, name = colour_by.partition(":")
+    return {COLUMN: name, PROBABILITY: f"probability of {name}", LATENT: f"z{name}"}.get(prefix + colon, colour_by)
 
 
 def misplaced_rows(quality: MapQuality | None, n_rows: int) -> NDArray:
@@ -46,26 +84,32 @@ def misplaced_rows(quality: MapQuality | None, n_rows: int) -> NDArray:
     return np.zeros(n_rows, dtype=bool) if quality is None else quality.trust < MISPLACED
 
 
-def scale(scene: Scene, colour_by: str, dark: bool, trust: NDArray | None = None) -> dict[str, Any]:
-    """Return palette and ends of the mapper for `row_colours`; `trust` (n,): as far as it is known."""
+def scale(scene: Scene, colour_by: str, dark: bool, values: NDArray | None = None) -> dict[str, Any]:
+    """Return palette and ends of the mapper for `row_colours`; `values` (n,): of these, as far as they are known."""
+    colours = palette(dark)
     if colour_by == "spread":
-        muted = palette(dark).muted
-        return {"palette": list(ERROR_SHADES), "low": 0.0, "high": LARGE_SPREAD, "nan_color": muted}
-    colours, ends = palette(dark), scale_ends(scene, colour_by, trust)
-    if ends is not None:
-        shades = {"trust": TRUST_SHADES, "error": ERROR_SHADES}.get(colour_by, SHADES)
-        return {"palette": list(shades), "low": ends[0], "high": ends[1], "nan_color": colours.muted}
-    n_classes = len(scene.class_names)
-    class_shades = [colours.classes[code % len(colours.classes)] for code in range(n_classes)] + [colours.muted]
-    if colour_by == "error":
-        class_shades.append(colours.error)
-    return {"palette": class_shades, "low": -0.5, "high": len(class_shades) - 0.5}
+        return {"palette": list(ERROR_SHADES), "low": 0.0, "high": LARGE_SPREAD, "nan_color": colours.muted}
+    ends, named = scale_ends(scene, colour_by, values), categories(scene, colour_by)
+    if named is None:
+        assert ends is not None
+        return {"palette": list(shades_of(colour_by)), "low": ends[0], "high": ends[1], "nan_color": colours.muted}
+    shades = [colours.classes[code % len(colours.classes)] for code in range(len(named))] + [colours.muted]
+    if meaning_of(scene, colour_by) == "error":
+        shades.append(colours.error)
+    return {"palette": shades, "low": -0.5, "high": len(shades) - 0.5}
+
+
+def shades_of(colour_by: str) -> tuple[str, ...]:
+    """Return the colours of values from low to high; what is wrong or in doubt is bright."""
+    if colour_by == "trust":
+        return TRUST_SHADES
+    return ERROR_SHADES if colour_by in ("error", "spread", DOUBT, LOSS) else SHADES
 
 
 def layer_colours(scene: Scene, n_layers: int, dark: bool, colour_by: str = "label") -> list[str]:
     """Return the colours of the layers of a density: of classes or values, and last of rows without one.
 
-    `colour_by`: one of "label", "truth", "prediction", "error", "trust". Colours are written as #RRGGBB.
+    `colour_by`: see `row_colours.row_colours`. Colours are written as #RRGGBB.
     """
     mapper = scale(scene, colour_by, dark)
     shades = mapper["palette"]

@@ -26,6 +26,7 @@ class LegendEntry:
     width: of lines, in pixels.
     help: what the word means, shown on hovering.
     shape: of points: one of the stage's `SHAPES`.
+    pick: number of the category that a press selects the rows of; None: there is nothing to be selected.
     """
 
     name: str
@@ -35,6 +36,7 @@ class LegendEntry:
     width: float = 1.5
     help: str = ""
     shape: int = 0
+    pick: int | None = None
 
     @property
     def outline(self) -> str:

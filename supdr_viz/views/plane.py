@@ -10,11 +10,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.data.number_format import numeral
-from supdr_viz.pictures.row_colours import CHANCE, hidden_rows, largest_error, trust_range
+from supdr_viz.pictures.fitted_values import LATENT
+from supdr_viz.pictures.row_colours import (
+    CHANCE,
+    COLUMN,
+    LABELS,
+    categories,
+    hidden_rows,
+    largest_error,
+    meaning_of,
+    scale_ends,
+    shown_column,
+    trust_range,
+)
 from supdr_viz.pictures.scene import Extent
 from supdr_viz.pictures.types import Density, Frame, Scene, Sheet, Surface
 from supdr_viz.ui.theme import palette
-from supdr_viz.views.colours import ERROR_SHADES, LARGE_SPREAD, SHADES, TRUST_SHADES, layer_colours
+from supdr_viz.views.colours import (
+    ERROR_SHADES,
+    LARGE_SPREAD,
+    TRUST_SHADES,
+    layer_colours,
+    meaning_text,
+    shades_of,
+)
 from supdr_viz.views.figures import LegendEntry, css, joined
 from supdr_viz.views.marker_shapes import SHAPES
 from supdr_viz.views.points import MANY, RINGS, Points
@@ -125,36 +144,45 @@ def _plain_relief(sheet: Sheet) -> dict[str, Any] | None:
     return {"levels": levels, "scale": scale, "codes": codes, "extent": plain_extent(sheet.extent)}
 
 
-def class_legend(scene: Scene, colour_by: str = "label", trust: NDArray | None = None) -> list[LegendEntry]:
-    """Return the classes of a scene, or its scale of values, and what hollow, grey and ringed points are.
+def class_legend(scene: Scene, colour_by: str = "label", values: NDArray | None = None) -> list[LegendEntry]:
+    """Return what colours mean, categories or a scale of values, and what hollow, grey and ringed points are.
 
-    `colour_by`: one of "label", "truth", "prediction", "error", "trust". `trust` (n,): as far as it is known.
+    `colour_by`: see `row_colours.row_colours`, or "spread". `values` (n,): what colours stand for, as far as it is
+    known.
     """
     hidden, many = hidden_rows(scene), len(scene.code) > MANY  # too many to count by eye
     regression, few = scene.task == "regression", bool(hidden.any())
+    colour_by = colour_by if colour_by == "spread" else meaning_of(scene, colour_by)
+    named = None if colour_by == "spread" else categories(scene, colour_by)
     if colour_by == "trust":
         some = "" if scene.drawn is None else f" · of {len(scene.drawn):,} rows"
         entries = [
-            _trust_scale(trust, some),
+            _trust_scale(values, some),
             LegendEntry("misplaced", css(RINGS["error"].role), kind="ring"),
             LegendEntry("lost neighbour", css("error")),
             LegendEntry("false neighbour", css("secondary"), "dotted"),
         ]
     elif colour_by == "spread":
         entries = [_scale_entry(f"spread 0 to {LARGE_SPREAD:g} of the map's size", ERROR_SHADES)]
-    elif regression:
-        entries = [_value_scale(scene, colour_by)]
+    elif named is None:
+        entries = [_value_scale(scene, colour_by, values)]
     elif colour_by == "error":
-        entries = [LegendEntry("wrong", css("error"), kind="point"), LegendEntry("right", css("muted"), kind="point")]
-    else:
-        n_colours = len(palette(False).classes)
+        none = len(named)
+        entries = [
+            LegendEntry("wrong", css("error"), kind="point", pick=none + 1),
+            LegendEntry("right", css("muted"), kind="point", pick=none),
+        ]
+    elif colour_by in LABELS:
         shown = scene.code[np.isfinite(scene.target) & ~(hidden & (colour_by == "label"))]
-        entries = []
-        for code, name in enumerate(scene.class_names):
-            label = _counted(name, shown == code, many and colour_by != "prediction")
-            shape = 0 if colour_by == "prediction" else code % SHAPES  # a mark's shape says what its row is
-            entries.append(LegendEntry(label, css(f"class {code % n_colours}"), kind="point", shape=shape))
+        # a mark's shape says what its row is
+        entries = _category_entries(named, shown, many and colour_by != "prediction", colour_by != "prediction")
         entries.append(LegendEntry(RINGS["error"].name, css(RINGS["error"].role), kind="ring"))
+    else:
+        column = shown_column(scene, colour_by)
+        assert column is not None
+        entries = _category_entries(named, column.values, True, True)
+        if np.isnan(column.values).any():
+            entries.append(LegendEntry("missing", css("muted"), kind="point", pick=len(named)))
     if scene.is_test.any():
         entries.append(LegendEntry("test", css("secondary"), kind="ring"))
     if few and regression:
@@ -164,17 +192,37 @@ def class_legend(scene: Scene, colour_by: str = "label", trust: NDArray | None =
     return entries
 
 
+def _category_entries(names: Sequence[str], codes: NDArray, counts: bool, shapes: bool) -> list[LegendEntry]:
+    """Return the entries of categories; `codes`: of the rows; `counts`: whether they are counted."""
+    n_colours = len(palette(False).classes)
+    return [
+        LegendEntry(
+            _counted(name, codes == code, counts),
+            css(f"class {code % n_colours}"),
+            kind="point",
+            shape=code % SHAPES if shapes else 0,
+            pick=code,
+        )
+        for code, name in enumerate(names)
+    ]
+
+
 def _counted(name: str, rows: NDArray, shows_count: bool) -> str:
     """Say how many rows bear a name, where that is wanted."""
     return f"{name} · {int(rows.sum()):,}" if shows_count else name
 
 
-def _value_scale(scene: Scene, colour_by: str) -> LegendEntry:
-    low, high = scene.value_range
-    shades, name = SHADES, f"{numeral(low, high - low)} to {numeral(high, high - low)}"
+def _value_scale(scene: Scene, colour_by: str, values: NDArray | None) -> LegendEntry:
+    ends = scale_ends(scene, colour_by, values)
+    assert ends is not None
+    low, high = ends
+    name = f"{numeral(low, high - low)} to {numeral(high, high - low)}"
     if colour_by == "error":
-        shades, name = ERROR_SHADES, f"error 0 to {largest_error(scene):.3g} and more"
-    return _scale_entry(name, shades)
+        name = f"error 0 to {largest_error(scene):.3g} and more"
+    elif colour_by not in LABELS:
+        name = f"{meaning_text(colour_by)} {name}"
+    help = "The colours end at the 2nd and at the 98th percentile." if colour_by.startswith((COLUMN, LATENT)) else ""
+    return replace(_scale_entry(name, shades_of(colour_by)), help=help)
 
 
 def _trust_scale(trust: NDArray | None, some: str) -> LegendEntry:

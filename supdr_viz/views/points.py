@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.pictures.picture import Picture, RowValue, some_rows
-from supdr_viz.pictures.row_colours import hidden_rows, row_colours
+from supdr_viz.pictures.row_colours import hidden_rows, meaning_of, row_colours, row_shapes, row_sizes, scale_ends
 from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
 from supdr_viz.views.colours import SHADES, UNKNOWN, misplaced_rows, scale
 from supdr_viz.views.marker_shapes import SHAPES
@@ -73,7 +73,8 @@ class Points:
     selection: ``selection.indices`` are the selected rows of the scene, whichever view they were selected in.
     drawn (n,): which rows of the scene are drawn: the browser knows no others, and numbers them in this order.
     pulled: whether the places by `transform` are wanted.
-    colour_by (one of "label", "truth", "prediction", "error", "trust"): what the colours of rows mean.
+    colour_by, size_by: what the colours and the sizes of rows mean, see `row_colours.row_colours`; colours may mean
+        "spread", too, and sizes "", nothing.
     truth: how true the latent plane was when it was last measured.
     """
 
@@ -86,7 +87,7 @@ class Points:
         self.spread: NDArray | None = None
         self.drawn: NDArray = np.arange(0)
         self.pulled = False
-        self.colour_by = "label"
+        self.colour_by, self.size_by = "label", ""
         self._mode: str | None = None
         self._surface_range = (0.0, 1.0)
         self._ringed: dict[str, tuple[int, int]] = {}
@@ -143,7 +144,7 @@ class Points:
             self.scene, self.frame, self.surface, self.truth, self._facts_shown = scene, None, None, None, None
             self.drawn = np.arange(len(scene.position)) if scene.drawn is None else scene.drawn
             nowhere = np.full((self.n_rows, 2), np.nan)
-            self.stage.put(rows=_rows(scene, self.drawn, self.colour_by), facts=_facts(scene, self.drawn), links=None)
+            self._put_rows(scene)
             for view in ("input", "latent", "method"):
                 place = scene.position[self.drawn] if view == "input" else nowhere
                 blank = packed_bits(np.zeros(self.n_rows, dtype=bool))
@@ -155,8 +156,12 @@ class Points:
         """Show other labels of the same rows: they stay where they are, and so does the selection."""
         with self.stage:
             self.scene, self.surface, self.truth, self._facts_shown = scene, None, None, None
-            self.stage.put(rows=_rows(scene, self.drawn, self.colour_by), facts=_facts(scene, self.drawn), links=None)
+            self._put_rows(scene)
             self._colour()
+
+    def _put_rows(self, scene: Scene) -> None:
+        self.stage.put(rows=_rows(scene, self.drawn, self.colour_by), facts=_facts(scene, self.drawn), links=None)
+        self._show_sizes()
 
     def prepare(self, frame: Frame) -> None:
         """Pack where the rows stand in a frame that may be shown next; callable from any thread."""
@@ -187,6 +192,10 @@ class Points:
         self._say_facts()
         self._ring("input", surface.beyond)
         self._show_colours()
+        if self.colour_by in surface.values:
+            self._colour()
+        if self.size_by in surface.values:
+            self._show_sizes()
 
     def show_pulled(self, on: bool) -> None:
         """Show, or show no more, where `transform` puts the training rows."""
@@ -204,12 +213,16 @@ class Points:
         if self.colour_by == "spread":
             self._show_colours()
 
-    def show_colours(self, colour_by: str) -> None:
-        """Choose what the colours of rows mean."""
+    def show_colours(self, colour_by: str, size_by: str | None = None) -> None:
+        """Choose what the colours of rows mean, and their sizes; None: what they mean already."""
+        if size_by is not None and size_by != self.size_by:
+            self.size_by = size_by
+            self._show_sizes()
         if colour_by != self.colour_by:
             self.colour_by = colour_by
             with self.stage:
                 self._show_colours()
+                self._show_shapes()
                 self._colour()
                 self._link()
                 if self.frame is not None:
@@ -250,13 +263,38 @@ class Points:
 
     def _show_colours(self) -> None:
         if self.scene is not None:
-            self.stage.put("rows", colour=self._of(self._colours(self.scene)))
+            self.stage.put("rows", colour=self._of(self._values(self.scene, self.colour_by)))
 
-    def _colours(self, scene: Scene) -> NDArray:
-        """Return what the colours of all rows stand for now, (n,): see `row_colours`."""
-        if self.colour_by == "spread":
+    def _show_shapes(self) -> None:
+        if self.scene is not None:
+            self.stage.put("rows", shape=_shapes(self.scene, self.colour_by)[self.drawn])
+
+    def _show_sizes(self) -> None:
+        """Draw rows larger or smaller by what their sizes mean; rows are equally large where that is no number."""
+        scene, sizes = self.scene, None
+        if scene is None:
+            return
+        if self.size_by and (self.size_by == "spread" or meaning_of(scene, self.size_by) == self.size_by):
+            values = self._values(scene, self.size_by)
+            ends = scale_ends(scene, self.size_by, values) or (0.0, max(float(np.max(values, initial=1.0)), 1.0))
+            sizes = row_sizes(self._of(values), ends)
+        self.stage.put("rows", sizes=sizes)
+
+    def _values(self, scene: Scene, key: str) -> NDArray:
+        """Return what colours or sizes of all rows stand for now, (n,): see `row_colours`."""
+        if key == "spread":
             return np.full(len(scene.code), np.nan) if self.spread is None else self.spread
-        return row_colours(scene, self.surface, self.colour_by, self.truth)
+        return row_colours(scene, self.surface, key, self.truth)
+
+    @property
+    def computed(self) -> tuple[str, ...]:
+        """What colours and sizes stand for that comes with a surface."""
+        return () if self.surface is None else tuple(self.surface.values)
+
+    @property
+    def values(self) -> NDArray | None:
+        """What the colours of all rows stand for now, (n,): see `row_colours`."""
+        return None if self.scene is None else self._values(self.scene, self.colour_by)
 
     def _link(self) -> None:
         """Tell which rows are to be joined to the one under the pointer, while that is known of what is on display."""
@@ -311,8 +349,7 @@ class Points:
 
     def _scale(self, colour_by: str, theme: str) -> dict[str, Any]:
         assert self.scene is not None
-        trust = None if self.truth is None else self.truth.trust
-        mapper = scale(self.scene, colour_by, theme == "dark", trust)
+        mapper = scale(self.scene, colour_by, theme == "dark", self.values)
         muted = mapper.pop("nan_color", mapper["palette"][-1])
         return {**mapper, "nan": muted}
 
@@ -327,6 +364,14 @@ class Points:
         ends = {"low": 255.0 * (low - first) / span, "high": 255.0 * (high - first) / span}
         shades = {"palette": list(SHADES), "nan": SHADES[0], **ends}
         self.stage.put(surface_scale={"light": shades, "dark": shades})
+
+    def show_current(self, row: int) -> None:
+        """Point at a row of the scene in every square; -1: at none."""
+        self.stage.put(current=int(self._numbered(np.array([row], dtype=np.int32))[0]))
+
+    def numbers(self, n_rows: int) -> NDArray:
+        """Return the numbers by which the browser knows the rows of the scene, (n_rows,); -1: it does not."""
+        return self._numbered(np.arange(n_rows))
 
     def _show_selection(self) -> None:
         chosen = self._numbered(np.array(self.selection.indices, dtype=np.int32))
@@ -383,7 +428,9 @@ def shorten(text: str) -> str:
 
 
 def point_size(n_rows: int) -> float:
-    """Return the size of marks in pixels: 9 up to 200 rows, 5 at 2,000, never below 4."""
+    """Return the size of marks in pixels: 9 up to 200 rows, 5 at 2,000, 4 up to 20,000, 2.5 at 200,000, never below."""
+    if n_rows > 20_000:
+        return float(max(4.0 - 1.5 * np.log10(n_rows / 20_000.0), 2.5))
     return float(np.clip(9.0 - 4.0 * np.log10(max(n_rows, 1) / 200.0), 4.0, 9.0))
 
 
@@ -392,11 +439,15 @@ def point_opacity(n_rows: int) -> float:
     return float(np.clip((MANY / max(n_rows, 1)) ** 0.6, FAINTEST, 1.0))
 
 
+def _shapes(scene: Scene, colour_by: str) -> NDArray:
+    return (row_shapes(scene, colour_by) % SHAPES).astype(np.uint8)
+
+
 def _rows(scene: Scene, drawn: NDArray, colour_by: str) -> dict[str, Any]:
     hidden = hidden_rows(scene)
     return {
         "colour": row_colours(scene, None, colour_by)[drawn],
-        "shape": (np.where(hidden, 0, scene.code) % SHAPES).astype(np.uint8)[drawn],
+        "shape": _shapes(scene, colour_by)[drawn],
         "kind": np.where(scene.is_test, TEST, np.where(hidden, HIDDEN, TRAIN)).astype(np.uint8)[drawn],
         "size": point_size(len(scene.position)),
         "outlined": len(drawn) <= MAX_OUTLINED,

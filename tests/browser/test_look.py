@@ -29,7 +29,7 @@ WATCH_BOX = """
 
 
 def colours(app):
-    return app.evaluate("[...new Set(board('explorer').colours)]")
+    return app.evaluate("board('explorer').palette.filter((_, k) => board('explorer').levels.includes(k))")
 
 
 @pytest.mark.slow

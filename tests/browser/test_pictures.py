@@ -166,6 +166,11 @@ def test_every_picture_of_sdr_glm(open_app):
     assert app.facts == {}
 
 
+def colour_by(app, meaning):
+    app.page.get_by_label("Colour", exact=True).select_option(meaning)
+    app.settle()
+
+
 def colours(app):
     return np.array(
         app.evaluate("Array.from(board('explorer').tree.rows.colour, (value) => value ?? NaN)"), dtype=float
@@ -183,15 +188,15 @@ def test_colours_of_the_sheet_change_meaning_and_labels_are_ringed(open_app):
     truth = colours(app)
     assert n_rings(app) == 12
     assert np.isfinite(truth).all()
-    app.press("label").settle()
+    colour_by(app, "label")
     assert np.isfinite(colours(app)).sum() == 12
     assert app.sees("label hidden")
     assert "view.colour" not in app.page.url
-    app.press("prediction").settle()
+    colour_by(app, "prediction")
     predicted = colours(app)
     assert np.isfinite(predicted).all()
     assert not np.allclose(predicted, truth)
-    app.press("error").settle()
+    colour_by(app, "error")
     assert app.sees("error 0 to")
     np.testing.assert_allclose(colours(app), abs(predicted - truth), atol=1e-4)
     assert app.iteration == 0  # none of it touched the run

@@ -166,3 +166,25 @@ def test_encode_labels(labels, codes, names):
 )
 def test_guess_task(y, task):
     assert guess_task(y) == task
+
+
+def test_metadata_are_numbers_or_texts_beside_the_features():
+    columns = {
+        "year": [2007, 2008, 2009, 2010],
+        "note": ["a", None, float("nan"), 4],
+        "right": [True, False, True, True],
+    }
+    dataset = Dataset(X, Y, metadata=columns, target_name="species")
+    assert dataset.metadata["year"].dtype == dataset.metadata["right"].dtype == np.float64
+    assert dataset.metadata["note"].tolist() == ["a", None, None, "4"]
+    assert Dataset(X, Y).metadata == {}
+    assert dataset.target_name == "species"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "words"),
+    [({"note": ["a", "b"]}, "one entry per row"), ({"x2": ["a"] * 4}, "called as a feature"), ({"note": "a"}, "shape")],
+)
+def test_bad_metadata(metadata, words):
+    with pytest.raises(ValueError, match=words):
+        Dataset(X, Y, metadata=metadata)

@@ -398,3 +398,26 @@ def test_damage_never_shows_a_library_error(name):
             assert isinstance(preview(bytes(damaged), name).read(), Dataset)
         except FileProblem as problem:
             assert str(problem).count("\n") == 0  # noqa: PT017
+
+
+def test_columns_that_no_method_learns_from_are_kept_for_looking():
+    rows = 45
+    table = pd.DataFrame(
+        {
+            "size": np.arange(rows) / 10,
+            "sex": ["male", "female", None] * 15,
+            "name": [f"row {k}" for k in range(rows)],
+            "seen": [f"2020-01-{1 + k % 28:02d}" for k in range(rows)],
+            "id": np.arange(rows) + 100,
+            "class": ["a", "b", "c"] * 15,
+        }
+    )
+    dataset = read_file(table.to_csv(index=False).encode(), name="t.csv", ignore=["id", "seen"])
+    assert dataset.target_name == "class"
+    assert set(dataset.metadata) == {"sex", "name", "seen", "id"}
+    assert not set(dataset.metadata) & set(dataset.feature_names)
+    assert dataset.metadata["sex"].tolist() == ["male", "female", None] * 15  # as it is written; the features are 0/1
+    assert dataset.metadata["name"].tolist() == table["name"].tolist()
+    np.testing.assert_array_equal(dataset.metadata["id"], table["id"])
+    assert dataset.metadata["seen"].dtype == np.float64  # days, as of a feature
+    assert dataset.metadata["seen"][1] - dataset.metadata["seen"][0] == 1.0

@@ -239,7 +239,7 @@ def test_calibration_is_lazy():
     assert frame.embedding_.shape == (40, 2)
     assert frame._memo == {}
     np.testing.assert_array_equal(frame.predict(X), LSDR(2, max_iter=3).fit(X, y).predict(X))
-    assert "calibrated" in frame._memo
+    assert "_calibrated_heads" in frame._memo
 
 
 def test_fitted_head_is_the_documented_formula():

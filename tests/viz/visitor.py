@@ -35,7 +35,7 @@ from supdr_viz.pages.sensitivity.page import sensitivity
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run import run_machine
-from supdr_viz.ui.bar import Bar, Switches
+from supdr_viz.ui.bar import Bar, Pickable, Switches
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.components import USED
 from supdr_viz.ui.gallery import Gallery
@@ -200,7 +200,8 @@ class Visitor:
     def text(self):
         """All that can be read, without markup."""
         panes = [pane for kind in (pn.pane.HTML, pmui.Alert) for pane in self.page.select(kind) if pane.visible]
-        return " ".join(plain(text) for text in (*(str(pane.object) for pane in panes), *self.words))
+        pressed = [part.html for part in self.parts() if isinstance(part, Pickable) and part.visible]
+        return " ".join(plain(text) for text in (*(str(pane.object) for pane in panes), *self.words, *pressed))
 
     @property
     def words(self):

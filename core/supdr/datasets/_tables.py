@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from supdr.datasets._columns import MAX_LEVELS, Feature, encode_feature, encode_target, numbers_from, reads_as_numbers
+from supdr.datasets._columns import (
+    MAX_LEVELS,
+    Feature,
+    days_of,
+    encode_feature,
+    encode_target,
+    kind_of,
+    numbers_from,
+    reads_as_numbers,
+)
 from supdr.datasets.dataset import Dataset
 from supdr.datasets.labels import guess_task
 from supdr.datasets.limits import ColumnProblem, FileProblem, Limits, listed, shown
@@ -123,6 +132,7 @@ def to_dataset(
         predicted = choose_target(table, target) if table.annotations else ""
         ignore = [column for column in table.annotations if column != predicted]
     pixels = [str(column) for column in table.frame.columns[: prod(table.image_shape or (0,))]]
+    whole = table.frame
     table = without(table, ignore, target)
     target = choose_target(table, target)
     column = table.frame[target]
@@ -141,6 +151,8 @@ def to_dataset(
     X = np.column_stack([feature.values for feature in features.values()])
     empty = np.isnan(X).all(axis=1) & np.isnan(y)
     X, y = X[~empty], y[~empty]
+    learnt = {target, *names, *(each for each, feature in features.items() if feature.kind in ("number", "date"))}
+    described = _metadata(whole[[each for each in whole if str(each) not in learnt]])
     size = f"{len(target_names)} classes" if task == "classification" else "regression"
     notes = [
         f"{len(y):,} rows, {len(names):,} features, target {shown(target)} ({size}), read from {table.format}.",
@@ -159,7 +171,24 @@ def to_dataset(
         image_shape=table.image_shape if names[: len(pixels)] == pixels else None,
         name=name,
         description=" ".join(notes),
+        metadata={each: values[~empty] for each, values in described.items()},
+        target_name=target,
     )
+
+
+def _metadata(frame: pandas.DataFrame) -> dict[str, np.ndarray]:
+    """Return columns as they are looked at: numbers and dates (days since 1970) as float64, anything else as texts."""
+    columns: dict[str, np.ndarray] = {}
+    for name, column in frame.items():
+        kind = kind_of(column)
+        if kind == "date":
+            columns[str(name)] = days_of(column)
+        elif kind in ("number", "yes/no"):
+            columns[str(name)] = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        else:
+            texts = column.astype(object)
+            columns[str(name)] = texts.where(texts.notna(), None).to_numpy()
+    return columns
 
 
 def guess_column_task(column: pandas.Series) -> str:

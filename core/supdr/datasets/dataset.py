@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,11 @@ class Dataset:
         Where the data come from and what was done to them, in plain sentences.
     truth : array-like of shape (n_samples,), optional
         The targets before some were withheld, coded like `y`.
+    metadata : mapping of str to array-like of shape (n_samples,), optional
+        Columns that describe the rows and that no method learns from, such as names, by their own names. Numbers are
+        stored as float64 (NaN where missing), anything else as texts (None where missing).
+    target_name : str
+        What the target is called, if it has a name.
 
     Raises
     ------
@@ -62,6 +67,8 @@ class Dataset:
     name: str = "data"
     description: str = ""
     truth: Any = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    target_name: str = ""
 
     def __post_init__(self) -> None:
         if self.task not in TASKS:
@@ -79,8 +86,9 @@ class Dataset:
             "views": _checked_views(self.views, X.shape[1]),
             "image_shape": _checked_image(self.image_shape, X.shape[1]),
         }
-        for field, value in fields.items():
-            object.__setattr__(self, field, value)
+        fields["metadata"] = _checked_metadata(self.metadata, len(X), fields["feature_names"])
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
 
     @property
     def n_samples(self) -> int:
@@ -217,3 +225,21 @@ def _checked_image(shape: tuple[int, int] | None, n_features: int) -> tuple[int,
     if len(shape) != 2 or min(shape) < 1 or shape[0] * shape[1] > n_features:
         raise ValueError(f"image_shape must be (height, width) with at most {n_features} pixels, got {shape}")
     return shape
+
+
+def _checked_metadata(metadata: Mapping[str, Any], n_samples: int, features: Sequence[str]) -> dict[str, np.ndarray]:
+    columns = {str(name): np.asarray(values) for name, values in metadata.items()}
+    for name, values in columns.items():
+        if values.shape != (n_samples,):
+            raise ValueError(f"metadata must have one entry per row of X; column {name!r} has shape {values.shape}")
+        if name in features:
+            raise ValueError(f"metadata must not be called as a feature is, got {name!r}")
+    return {name: _plain_column(values) for name, values in columns.items()}
+
+
+def _plain_column(values: np.ndarray) -> np.ndarray:
+    """Write numbers as float64 and anything else as texts, None where there is none."""
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
+    texts = [None if value is None or value != value else str(value) for value in values.tolist()]
+    return np.array(texts, dtype=object)

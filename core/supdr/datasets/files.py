@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 WORKBOOK = ".xlsx"
 READERS: dict[str, Callable[..., Table]] = {
     ".csv": _text.read_csv,
-    ".tsv": _text.read_tsv,
+    ".tsv": partial(_text.read_csv, delimiter="\t"),
     ".txt": _text.read_csv,
     ".data": _text.read_csv,
     ".dat": _text.read_csv,
@@ -40,7 +41,7 @@ READERS: dict[str, Callable[..., Table]] = {
     ".arff": _arff.read_arff,
     ".npz": _binary.read_npz,
     ".libsvm": _binary.read_libsvm,
-    ".tab": _text.read_tsv,
+    ".tab": partial(_text.read_csv, delimiter="\t"),
     ".h5ad": _anndata.read_h5ad,
 }
 ARCHIVE = ".zip"
@@ -92,8 +93,9 @@ def read_file(
 
     Numbers stay as they are, dates become days since 1970, yes/no becomes 0/1, text of two levels becomes one 0/1
     column and text of up to 20 levels one 0/1 column per level, also beside the numbers that it stands among; other
-    columns are left out. Missing cells become NaN,
-    and a missing target an unlabelled row. Classes are called as they are written. All features that are called
+    columns are left out. `Dataset.metadata` has the columns that are left out, and text as it is written. Missing
+    cells become NaN, and a missing target an unlabelled row. Classes are called as they are written. All features that
+    are called
     `view:feature` are grouped into views, and so are the arrays of an NPZ file.
 
     Parameters

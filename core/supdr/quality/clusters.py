@@ -220,7 +220,10 @@ def _parts(rows: NDArray, similarity: sparse.csr_array, alpha: float) -> list[ND
         return list(rows[:, None])
     distance = 1.0 / (similarity[rows][:, rows].toarray() + alpha)
     np.fill_diagonal(distance, 0.0)
-    labels = HDBSCAN(SMALLEST_CLUSTER, metric="precomputed", allow_single_cluster=True, copy=True).fit(distance).labels_
+    # The density of a row is that of its fifth neighbour; scikit-learn counts the row itself as the first.
+    near = min(SMALLEST_CLUSTER + 1, len(rows))
+    clustering = HDBSCAN(SMALLEST_CLUSTER, min_samples=near, metric="precomputed", allow_single_cluster=True, copy=True)
+    labels = clustering.fit(distance).labels_
     return [rows[labels == k] for k in range(labels.max() + 1)] + list(rows[labels < 0][:, None])
 
 

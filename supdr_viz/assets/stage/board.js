@@ -1,14 +1,16 @@
 // The views of one run: rows and their colours, which all of them share; and what of that the server is told.
 import {Chart} from "./chart.js"
-import {pixelOf, scaled, themeNow} from "./colours.js"
+import {pixelOf, scaled, themeNow, tonesOf} from "./colours.js"
 import constants from "./constants.json" with {type: "json"}
 import {Plane} from "./plane.js"
 import {Pointer} from "./pointer.js"
+import {strideOf} from "./rows.js"
 import {SHAPES} from "./shapes.js"
 import {decode, merge} from "./wire.js"
 
 const FADED = 0.12 // opacity of rows that are not selected, at most
-const {fills: FILLS, sizes: SIZES} = constants.rows
+const {fills: FILLS, sizes: SIZES, grown: GROWN} = constants.rows
+const MANY = 5000 // rows
 const RESTS = 80 // milliseconds after which the pointer rests on a row
 const TEST = 1 // a row's kind
 
@@ -60,7 +62,9 @@ export class Board {
     this.pointed = null
     this.received = 0
     this.looks = new Map()
-    this.colours = []
+    this.palette = []
+    this.levels = new Uint16Array(0)
+    this.tones = new Uint32Array(0)
     this.surfacePixels = {}
     group.boards.add(this)
     this.themeObserver = new MutationObserver(() => this.recolour())
@@ -120,6 +124,7 @@ export class Board {
     const has = (...names) => patch.all || names.some((name) => patch[name] !== undefined)
     if (has("selected")) this.selected = this.tree.selected?.length ? new Set(this.tree.selected) : null
     if (has("rows", "scale")) this.renewLooks()
+    if (patch.current !== undefined) this.pointAtCurrent()
     if (has("surface_scale")) this.surfacePixels = {}
     for (const kind of ["charts", "words"]) {
       for (const [name, view] of this[kind]) if (name in (patch[kind] ?? {})) view.show(this.tree[kind][name])
@@ -167,37 +172,55 @@ export class Board {
     this.looks.clear()
     this.recolour()
   }
-  // The mark of every row; `small` pixels across, or 0: by the number of rows.
+  // The marks of rows, `list`, and the number of each row's among them, `of`; `small` pixels across, or 0: by the number
+  // of rows, or by what sizes mean.
   looksOf(small) {
     if (!this.looks.has(small)) {
       const {rows} = this.tree
-      const looks = new Map()
-      const lookOf = (kind, row) => {
-        const key = 3 * rows.shape[row] + kind
-        if (!looks.has(key)) looks.set(key, this.look(rows.shape[row], kind, small))
-        return looks.get(key)
+      const numbers = new Map()
+      const list = []
+      const numberOf = (kind, row) => {
+        const key = 32 * (rows.sizes && !small ? rows.sizes[row] : GROWN.length) + 3 * rows.shape[row] + kind
+        if (!numbers.has(key)) {
+          numbers.set(key, list.length)
+          list.push(this.look(rows.shape[row], kind, small, this.grownOf(row)))
+        }
+        return numbers.get(key)
       }
-      this.looks.set(small, Array.from(rows.kind, lookOf))
+      this.looks.set(small, {list, of: Uint16Array.from(rows.kind, numberOf)})
     }
     return this.looks.get(small)
   }
+  lookOf(row, small = 0) {
+    const looks = this.looksOf(small)
+    return looks.list[looks.of[row]]
+  }
 
-  look(shape, kind, small) {
+  // By how much a row is larger than usual, where sizes mean something.
+  grownOf(row) {
+    const {sizes} = this.tree.rows
+    return sizes ? GROWN[sizes[row]] : 1
+  }
+
+  look(shape, kind, small, grown) {
     const {rows} = this.tree
     const outlined = rows.outlined || kind === TEST
-    const size = small || SIZES[kind] * rows.size + (outlined ? 0 : 1)
+    const size = small || SIZES[kind] * grown * rows.size + (outlined ? 0 : 1)
     return {shape: SHAPES[shape % SHAPES.length], size, fill: FILLS[kind], line: outlined ? 1 : 0, width: 1}
   }
 
   recolour() {
     for (const chart of this.charts.values()) chart.touch()
     if (!this.tree.rows || !this.tree.scale) return
-    const scale = this.scale
-    const colours = new Map()
-    this.colours = Array.from(this.tree.rows.colour, (value) => {
-      if (!colours.has(value)) colours.set(value, scaled(scale, value))
-      return colours.get(value)
+    const {scale} = this
+    const {colour} = this.tree.rows
+    this.palette = [...new Set([...scale.palette, scale.nan])]
+    const levels = new Map()
+    this.levels = Uint16Array.from(colour, (value) => {
+      if (!levels.has(value)) levels.set(value, this.palette.indexOf(scaled(scale, value)))
+      return levels.get(value)
     })
+    this.tones = tonesOf(this.palette, this.levels)
     this.eachPlane((plane) => {
       plane.images.clear()
       plane.touch()
@@ -207,13 +230,41 @@ export class Board {
     return SHAPES[this.tree.rows.shape[row] % SHAPES.length]
   }
   colourOf(row) {
-    return this.colours[row]
+    return this.palette[this.levels[row]]
   }
   // Many rows shine through each other; those that are selected do not.
   opacityOf(row) {
     const {opacity} = this.tree.rows
     if (!this.selected) return opacity
     return this.selected.has(row) ? 1 : Math.min(FADED, opacity)
+  }
+  // The opacity of every row, 0 to 256, while these are selected.
+  get shares() {
+    const {selected, count} = this
+    const {opacity} = this.tree.rows
+    if (this.shared?.selected !== selected || this.shared.opacity !== opacity || this.shared.of.length !== count) {
+      const of = new Uint16Array(count).fill(Math.round(256 * (selected ? Math.min(FADED, opacity) : opacity)))
+      for (const row of selected ?? []) if (row < count) of[row] = 256
+      this.shared = {selected, opacity, of}
+    }
+    return this.shared.of
+  }
+  // Whether rows that follow one another mostly differ in colour: then none covers the others as they come.
+  get isMixed() {
+    const {levels} = this
+    let changes = 0
+    for (let row = 1; row < levels.length; row++) changes += levels[row] !== levels[row - 1]
+    return changes > 0.2 * levels.length
+  }
+  // The rows in the order in which they are drawn; of many, neighbours in memory follow one another where they may.
+  get order() {
+    const {count} = this
+    if (this.ordered?.length !== count) {
+      const stride = count > MANY && this.isMixed ? 1 : strideOf(count)
+      this.ordered = new Int32Array(count)
+      for (let k = 0, row = 0; k < count; k++, row = (row + stride) % count) this.ordered[k] = row
+    }
+    return this.ordered
   }
   classColour(code) {
     return scaled(this.scale, code)
@@ -237,10 +288,21 @@ export class Board {
     for (const chart of this.charts.values()) chart.touch()
   }
 
+  // The row that the page points at, -1: none.
+  get current() {
+    return this.tree.current ?? -1
+  }
+  pointAtCurrent() {
+    const tooltip = this.planes.get("latent")?.pointer.tooltip
+    if (this.current >= 0) tooltip?.show(this.current, false)
+    else tooltip?.hide()
+    this.eachPlane((plane) => plane.touch(false))
+  }
+
   // Say on which row the pointer rests, where the page explains it.
   tellHovered(row) {
     clearTimeout(this.telling)
-    if (row < 0 || !this.tree.explains) return
+    if (row < 0 || !(this.tree.explains || this.tree.compares)) return
     this.telling = setTimeout(() => this.send({kind: "hover", row}), RESTS)
   }
 

@@ -17,6 +17,12 @@ export function scaled(scale, value) {
   return scale.palette[Math.min(Math.max(Math.floor(share * count), 0), count - 1)]
 }
 
+// The pixel of each row, whose colour is one of a palette.
+export function tonesOf(palette, levels) {
+  const pixels = palette.map((colour) => pixelOf(colour))
+  return Uint32Array.from(levels, (level) => pixels[level])
+}
+
 // Let a pen fill and stroke in a colour.
 export function setColour(pen, colour) {
   pen.fillStyle = colour

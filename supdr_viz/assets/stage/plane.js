@@ -1,16 +1,16 @@
 // One square view: a canvas, what it shows, and where everything stands on it.
 import {drawAxes, drawAxisWords} from "./axes.js"
 import {clock, SETTLED, tooSlow} from "./clock.js"
-import {pixelOf, shade} from "./colours.js"
+import {pixelOf, shade, tonesOf} from "./colours.js"
 import constants from "./constants.json" with {type: "json"}
 import {drawGhosts} from "./ghosts.js"
 import {ImageCache} from "./images.js"
 import {drawArrows, drawThreads, drawTips} from "./joins.js"
 import {Motion} from "./motion.js"
 import {drawAbove, drawPictureBelow, drawRows, drawSurface} from "./paint.js"
-import {blit, Masks, STEPS} from "./raster.js"
+import {blit, blitRows, Masks, STEPS} from "./raster.js"
 import {Relief} from "./relief.js"
-import {bit, strideOf} from "./rows.js"
+import {bit} from "./rows.js"
 import {Thumbnails} from "./thumbnails.js"
 import {unpackPlaces} from "./wire.js"
 
@@ -167,33 +167,37 @@ export class Plane {
   // Every mark of every row, and their rings, in the order in which they are drawn: act(row, look, colour, opacity).
   eachMark(act) {
     const {board, places} = this
-    const {picture} = this.tree
-    const count = Math.min(board.count, places.length / 2)
-    const own = picture?.row_role ? this.roleColours() : null
-    const looks = board.looksOf(picture?.small ? SMALL : 0)
-    const stride = strideOf(count)
-    for (let k = 0, row = 0; k < count; k++, row = (row + stride) % count) {
-      if (Number.isNaN(places[2 * row])) continue
-      const colour = own ? own[picture.row_role[row]] : board.colourOf(row)
-      act(row, looks[row], colour, board.opacityOf(row))
+    const looks = board.looksOf(this.small)
+    for (const row of board.order) {
+      if (2 * row >= places.length || Number.isNaN(places[2 * row])) continue
+      act(row, looks.list[looks.of[row]], this.colourOf(row), board.opacityOf(row))
     }
-    this.eachRing(count, act)
+    this.eachRing(act)
+  }
+  get small() {
+    return this.tree.picture?.small ? SMALL : 0
   }
 
-  eachRing(count, act) {
+  eachRing(act) {
     const {board, places} = this
     const {ring} = this.tree
+    const count = Math.min(board.count, places.length / 2)
     if (!ring?.rows || this.view === "method") return
     const ease = ring.ease ?? 1
     const grow = ring.grow ?? 1
-    const looks = grow > 1 ? board.looksOf(0) : null
-    const look = {shape: "circle", size: grow * board.size + RING_GAP, fill: 0, line: 1, width: ring.width * ease}
+    const ringLooks = new Map()
+    const lookOf = (factor) => {
+      const size = grow * factor * board.size + RING_GAP
+      if (!ringLooks.has(size)) ringLooks.set(size, {shape: "circle", size, fill: 0, line: 1, width: ring.width * ease})
+      return ringLooks.get(size)
+    }
     const colour = shade(ring.role)
     for (let row = 0; row < count; row++) {
       const isDrawn = bit(ring.rows, row) && !Number.isNaN(places[2 * row])
       if (!isDrawn || (board.selected && !board.selected.has(row))) continue
-      if (looks) act(row, {...looks[row], size: grow * looks[row].size}, board.colourOf(row), 1)
-      act(row, look, colour, ring.alpha * ease)
+      const own = board.lookOf(row)
+      if (grow > 1) act(row, {...own, size: grow * own.size}, board.colourOf(row), 1)
+      act(row, lookOf(board.grownOf(row)), colour, ring.alpha * ease)
     }
   }
 
@@ -310,42 +314,51 @@ export class Plane {
   raster(ratio, side) {
     if (this.image?.width !== side) this.image = new ImageData(side, side)
     const pixels = new Uint32Array(this.image.data.buffer)
-    const {frame, places} = this
+    const {frame, places, extent, board} = this
+    const looks = board.looksOf(this.small)
+    const inside = this.insideOf(ratio, side)
     pixels.set(new Uint32Array(this.below.data.buffer))
-    const masksOfLooks = new Map()
-    const tones = new Map()
-    const isShown = this.shownOn(ratio, side)
-    this.eachMark((row, look, colour, opacity) => {
+    blitRows(pixels, side, {
+      places,
+      across: [frame.across * ratio, (frame.left - extent[0] * frame.across) * ratio],
+      up: [-frame.up * ratio, (frame.top + frame.high + extent[2] * frame.up) * ratio],
+      order: board.order,
+      looks: looks.of,
+      masks: looks.list.map((look) => masks.of(look, ratio, side)),
+      tones: this.tones,
+      shares: board.shares,
+      inside,
+    })
+    this.eachRing((row, look, colour, opacity) => {
       const x = frame.x(places[2 * row]) * ratio
       const y = frame.y(places[2 * row + 1]) * ratio
-      if (!isShown(x, y)) return
-      let ready = masksOfLooks.get(look)
-      if (!ready) {
-        ready = masks.of(look, ratio, side)
-        masksOfLooks.set(look, ready)
-      }
-      let tone = tones.get(colour)
-      if (tone === undefined) {
-        tone = pixelOf(colour)
-        tones.set(colour, tone)
-      }
+      if (x < inside[0] || x > inside[1] || y < inside[2] || y > inside[3]) return
       const left = Math.floor(x)
       const above = Math.floor(y)
-      const mask = ready[Math.floor((x - left) * STEPS) + STEPS * Math.floor((y - above) * STEPS)]
-      blit(pixels, side, side, mask, left, above, tone, Math.round(256 * opacity))
+      const step = Math.floor((x - left) * STEPS) + STEPS * Math.floor((y - above) * STEPS)
+      const mask = masks.of(look, ratio, side)[step]
+      blit(pixels, side, mask, left, above, pixelOf(colour), Math.round(256 * opacity))
     })
     this.pen.putImageData(this.image, 0, 0)
   }
 
-  // Whether a mark at a place in device pixels is to be seen: near the view, and between the axes where it has some.
-  shownOn(ratio, side) {
+  // The pixel of each row; a picture may have colours of its own.
+  get tones() {
+    const roles = this.tree.picture?.row_role
+    if (!roles) return this.board.tones
+    const colours = this.roleColours()
+    if (this.toned?.roles !== roles || this.toned.colours.join() !== colours.join()) {
+      this.toned = {roles, colours, tones: tonesOf(colours, roles)}
+    }
+    return this.toned.tones
+  }
+
+  // Between which device pixels a mark is to be seen, left, right, top and bottom: near the view, and between the axes
+  // where it has some.
+  insideOf(ratio, side) {
     const {left, top, wide, high} = this.frame
-    if (!this.axes) return (x, y) => x > -BEYOND && y > -BEYOND && x < side + BEYOND && y < side + BEYOND
-    const low = (left - 1) * ratio
-    const right = (left + wide + 1) * ratio
-    const above = (top - 1) * ratio
-    const bottom = (top + high + 1) * ratio
-    return (x, y) => x >= low && x <= right && y >= above && y <= bottom
+    if (!this.axes) return [-BEYOND, side + BEYOND, -BEYOND, side + BEYOND]
+    return [(left - 1) * ratio, (left + wide + 1) * ratio, (top - 1) * ratio, (top + high + 1) * ratio]
   }
 
   // Draw the view by a pen that writes SVG.

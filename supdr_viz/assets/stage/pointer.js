@@ -240,14 +240,15 @@ export class Pointer {
     const {plane} = this
     const {places, frame, board} = plane
     const {hovered, boards} = board.group
-    const row = hovered < 0 && board.selected?.size === 1 ? [...board.selected][0] : hovered
+    const alone = board.selected?.size === 1 ? [...board.selected][0] : -1
+    const row = [hovered, board.current, alone].find((each) => each >= 0) ?? -1
     if (row < 0 || !plane.rowsShown) return
     if (board.tree.links) drawLinks(pen, plane, row)
     if (row >= places.length / 2 || Number.isNaN(places[2 * row])) return
     pen.fillStyle = plane.colourOf(row)
     pen.strokeStyle = shade("boundary")
     const size = boards.size > 1 ? POINTED : board.size + 4
-    const look = {...board.looksOf(0)[row], size, fill: 1, line: 1, width: 1.6}
+    const look = {...board.lookOf(row), size, fill: 1, line: 1, width: 1.6}
     drawMark(pen, look, ...placeOf(frame, places, row))
   }
 

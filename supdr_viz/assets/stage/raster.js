@@ -59,25 +59,33 @@ export class Masks {
       offsets: Int32Array.from(offsets),
       columns: Int8Array.from(columns),
       opacities: Uint8Array.from(opacities),
+      weights: [],
     }
   }
 }
 
-// Mix a mask into opaque pixels (wide x high) in a colour, written as a pixel is; `share` of 256 is all of its opacity.
-export function blit(pixels, wide, high, mask, left, top, colour, share) {
-  const {offsets, columns, opacities, reach} = mask
-  const at = top * wide + left
+// The opacities of a mask, 0 to 256, where `share` of 256 is all of its opacity; they are kept with the mask.
+function weightsOf(mask, share) {
+  mask.weights[share] ??= Int32Array.from(mask.opacities, (opacity) => ((opacity * share + 127) / 255) | 0)
+  return mask.weights[share]
+}
+
+// Mix a mask into opaque pixels (side x side) in a colour, written as a pixel is; `share` of 256 is all of its opacity.
+export function blit(pixels, side, mask, left, top, colour, share) {
+  const weights = weightsOf(mask, share)
+  const {offsets, columns, reach} = mask
   const redAndBlue = colour & RED_AND_BLUE
   const green = colour & GREEN
-  const inside = left >= reach && top >= reach && left + reach < wide && top + reach < high
-  for (let k = 0; k < opacities.length; k++) {
+  const at = top * side + left
+  const inside = left >= reach && top >= reach && left + reach < side && top + reach < side
+  for (let k = 0; k < weights.length; k++) {
     const place = at + offsets[k]
     if (!inside) {
-      const x = left + columns[k]
-      if (x < 0 || x >= wide || place < 0 || place >= pixels.length) continue
+      const column = left + columns[k]
+      if (column < 0 || column >= side || place < 0 || place >= pixels.length) continue
     }
     // Two colours at a time, each with eight bits of room above it.
-    const over = ((opacities[k] * share + 127) / 255) | 0
+    const over = weights[k]
     const under = 256 - over
     const pixel = pixels[place]
     const mixed = Math.imul(pixel & RED_AND_BLUE, under) + Math.imul(redAndBlue, over) + 0x800080
@@ -85,5 +93,25 @@ export function blit(pixels, wide, high, mask, left, top, colour, share) {
       OPAQUE |
       ((mixed >>> 8) & RED_AND_BLUE) |
       (((Math.imul(pixel & GREEN, under) + Math.imul(green, over) + 0x8000) >>> 8) & GREEN)
+  }
+}
+
+// Marks of many rows mixed into opaque pixels (side x side), in a loop that makes no objects.
+// places: values (x, y, x, y, ...), NaN for rows that are not shown; across, up: pixels = value * [0] + [1];
+// order: rows; looks: number of each row's look; masks: of every look, `STEPS` squared; tones: pixel of each row;
+// shares: opacity of each row, 0 to 256; inside: [left, right, top, bottom], between which marks are drawn.
+export function blitRows(pixels, side, {places, across, up, order, looks, masks, tones, shares, inside}) {
+  const [scaleX, shiftX] = across
+  const [scaleY, shiftY] = up
+  const [low, right, above, bottom] = inside
+  for (let k = 0; k < order.length; k++) {
+    const row = order[k]
+    const x = places[2 * row] * scaleX + shiftX
+    const y = places[2 * row + 1] * scaleY + shiftY
+    if (!(x >= low && x <= right && y >= above && y <= bottom)) continue // nor what is NaN
+    const left = Math.floor(x)
+    const top = Math.floor(y)
+    const step = Math.floor((x - left) * STEPS) + STEPS * Math.floor((y - top) * STEPS)
+    blit(pixels, side, masks[looks[row]][step], left, top, tones[row], shares[row])
   }
 }

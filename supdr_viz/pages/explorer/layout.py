@@ -11,19 +11,20 @@ import panel as pn
 from supdr_viz.controls.sidebar import Controls
 from supdr_viz.pages import navigation
 from supdr_viz.pages.cards import Cards
+from supdr_viz.pages.explorer.finder import Finder
 from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.styles import CLASSES_CSS, CLEAR, DIM, FREE, HIDDEN_CSS, STEADY_CSS
 from supdr_viz.pages.training_bar import TrainingBar
 from supdr_viz.pictures.types import Scene
 from supdr_viz.ui import widgets
-from supdr_viz.ui.bar import Bar, BarControl, Switches, Toggle
+from supdr_viz.ui.bar import Bar, BarControl, Menu, Switches, Toggle, style
 from supdr_viz.ui.binding import Bound, BoundChoice
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.lazy import Choice
 from supdr_viz.ui.notice import Notice, remarks
 from supdr_viz.ui.page_thread import follow
 from supdr_viz.views import Board, class_legend
-from supdr_viz.views.colours import colour_choices
+from supdr_viz.views.colours import colour_choices, value_choices
 from supdr_viz.views.points import Points, shows_pictures
 
 # Of the labels of the method's modes that have room beside its title as buttons; longer ones are offered in a menu.
@@ -35,6 +36,9 @@ TITLE = "supdr explorer: see supervised dimensionality reduction learn"
 AT_EDGE = {"margin-left": "-8px", "min-width": "calc(100% + 16px)"}
 INSIDE = {"margin-left": "0", "min-width": "0"}
 
+# Legend, menus and search share a row with the scrubber where there is room.
+BESIDE = {"flex": "0 1 auto", "min-width": "0", "max-width": "100%", "width": "auto"}
+
 # What can be switched on over the latent rows; where rows are pictures "images", too.
 LATENT_MARKS = ("pull", "transform", "morph")
 
@@ -42,13 +46,15 @@ LATENT_MARKS = ("pull", "transform", "morph")
 class ExplorerLayout:
     """Builds the page and updates what is not a plot.
 
+    finder: its legend and its search stand beside the scrubber.
     on_option: ``on_option(name, value)`` for the switches: "method_mode", those of `LATENT_MARKS`, "draw_class",
-        "colour_by".
+        "colour_by", "size_by".
     problems: what was wrong with the address.
     page_name: a key of `supdr_viz.pages.PAGES`.
     title: for screen readers.
     text: what is to be read along with the plots: beside them; in a narrow window the first part above them, others
         below.
+    switches: below the plots, see `Cards`.
     below: what stands below the plots.
     over: what lies over the page.
     parts: buttons of a presentation, see `Cards`.
@@ -62,25 +68,26 @@ class ExplorerLayout:
         bridge: Bridge,
         controls: Controls,
         share: ShareMenu,
+        finder: Finder,
         *,
         on_option: Callable[[str, Any], None],
         problems: Sequence[str] = (),
         page_name: str = "explorer",
         title: str = TITLE,
         text: Sequence[Any] = (),
+        switches: Mapping[str, BarControl] | None = None,
         below: Sequence[Any] = (),
         over: Sequence[Any] = (),
         parts: Mapping[str, BarControl] | None = None,
         **page_options: Any,
     ) -> None:
-        self._on_option = on_option
+        self._on_option, self._finder = on_option, finder
         self._drawn_note = ""
         self.notice, self.exchange = Notice(), Notice(closeable=True)
         self.about = widgets.html(margin=(0, 8, 6, 8))
-        self.classes = widgets.html(css=widgets.HEAD_CSS + CLASSES_CSS, margin=(2, 4, 2, 0), sizing_mode=None)
         self._tools_known, self._use = board.tools, board.use
         self._make_choosers()
-        self.cards = self._make_cards(board, parts or {})
+        self.cards = self._make_cards(board, {**(parts or {}), **(switches or {})})
         for name in self.cards.titles:
             self._set_head(name, "")
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
@@ -127,9 +134,13 @@ class ExplorerLayout:
         """Make the switches between tools, pictures, colours and classes to draw; seen is where there is a choice."""
         tools = Toggle(self._tools_known, next(iter(self._tools_known), ""))
         self._tool = Bound(tools, self._tool_chosen)
-        self._colour, self._draw_class, self._mode = (
+        self._draw_class, self._mode = (
             BoundChoice(Toggle([], "", visible=False), {}, functools.partial(self._on_option, option))
-            for option in ("colour_by", "draw_class", "method_mode")
+            for option in ("draw_class", "method_mode")
+        )
+        self._colour, self._size = (
+            Bound(Menu(label=label, visible=False), functools.partial(self._on_option, option))
+            for label, option in (("Colour", "colour_by"), ("Size", "size_by"))
         )
         menu = functools.partial(widgets.small_menu, "Picture")
         self._mode_menu = Choice(menu, functools.partial(self._on_option, "method_mode"))
@@ -139,9 +150,11 @@ class ExplorerLayout:
         """Return the row of buttons and the row of the scrubber and the legend."""
         buttons, line = bar.view
         bar.status.stylesheets = [*bar.status.stylesheets, widgets.sheet(STEADY_CSS)]
-        line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
-        row = widgets.flow(line, self.classes, Bar({"colour": self._colour.widget}), gap="0 8px", margin=(0, 0, 6, 0))
-        return buttons, row
+        line.styles = {"flex": "1 1 240px", "min-width": "0", "width": "auto"}
+        parts = {"classes": self._finder.legend, "colour": self._colour.widget, "size": self._size.widget}
+        sheets = [widgets.sheet(each) for each in (style(), widgets.HEAD_CSS + CLASSES_CSS)]
+        keys = Bar({**parts, "search": self._finder.search}, stylesheets=sheets, styles=BESIDE)
+        return buttons, widgets.flow(line, keys, gap="0 8px", margin=(0, 0, 6, 0))
 
     def _place_text(self, narrow: bool) -> None:
         """Put the text into the sidebar of a wide window; of a narrow one above and below the plots."""
@@ -253,8 +266,9 @@ class ExplorerLayout:
     def forget_data(self) -> None:
         """Say nothing of rows: there are none."""
         self.about.object = widgets.EMPTY
-        self._colour.widget.visible = False
-        self.classes.object = widgets.EMPTY
+        for part in (self._colour.widget, self._size.widget, self._finder.search):
+            part.visible = False
+        self._finder.show_legend("")
 
     def show_method_modes(self, view: Any) -> None:
         """Offer the modes that the method has."""
@@ -265,24 +279,40 @@ class ExplorerLayout:
         self._mode.widget.visible = some and short
         self._mode_menu.show(some and not short)
 
-    def show_colours(self, points: Points) -> None:
-        """Say what the colours of rows mean, and offer what else they could mean."""
-        if points.scene is None:
+    def show_colours(self, points: Points, n_components: int) -> None:
+        """Say what the colours of rows mean, and offer what else colours and sizes could mean.
+
+        `n_components`: number of latent coordinates.
+        """
+        scene = points.scene
+        if scene is None:
             return
-        trust = None if points.truth is None else points.truth.trust
-        marks = widgets.legend(class_legend(points.scene, points.colour_by, trust))
-        self.classes.object = f'<div class="keys">{marks}</div>' if marks else widgets.EMPTY
-        colours = colour_choices(points.scene)
-        chosen = points.colour_by if points.colour_by in colours.values() else next(iter(colours.values()))
-        self._colour.offer(colours, chosen, visible=True)
+        self.show_legend(points)
+        words, values = colour_choices(scene), value_choices(scene, n_components)
+        if points.spread is not None or points.colour_by == "spread":
+            words = {**words, "spread": "spread"}
+        for bound, first, value in (
+            (self._colour, words, points.colour_by),
+            (self._size, {"equal": "", "trust": "trust"}, points.size_by),
+        ):
+            bound.widget.groups = [["", "", [list(each) for each in first.items()]], *map(list, values)]
+            keys = bound.widget.offered
+            bound.show(value if value in keys else keys[0], visible=True)
+        self._finder.search.visible = True
+
+    def show_legend(self, points: Points) -> None:
+        """Say what the colours of rows mean."""
+        if points.scene is not None:
+            entries = class_legend(points.scene, points.colour_by, points.values)
+            self._finder.show_legend(f'<div class="keys">{widgets.legend(entries, picks=True)}</div>')
 
     def refresh_heads(self, board: Board) -> None:
         """Bring the captions and legends of the cards up to date."""
         self._set_head("input", self._drawn_note or board.input.caption())
         shown = board.input if board.morphed else board.latent
         self._set_head("latent", shown.caption(), title=shown.title)
-        if board.points.colour_by == "trust":
-            self.show_colours(board.points)
+        if board.points.colour_by in ("trust", *board.points.computed):
+            self.show_legend(board.points)
         numbers, verdict = ((), "") if board.morphed else (board.latent.numbers, board.latent.verdict)
         self._say("numbers of the map", numbers, verdict)
         self._set_head("method", board.method.caption(), title=board.method.title)

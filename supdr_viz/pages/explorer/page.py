@@ -24,9 +24,11 @@ from supdr_viz.pages import begin, link, page_arguments
 from supdr_viz.pages.class_link import ClassLink
 from supdr_viz.pages.explorer.belief import Belief
 from supdr_viz.pages.explorer.drawn_points import DrawnPoints
+from supdr_viz.pages.explorer.finder import Finder
 from supdr_viz.pages.explorer.layout import ExplorerLayout
 from supdr_viz.pages.explorer.plot_download import PLOTS, save_plot
 from supdr_viz.pages.explorer.presenter import Presenter
+from supdr_viz.pages.explorer.rows import SelectedRows
 from supdr_viz.pages.explorer.slow_run_notice import SlowRunNotice
 from supdr_viz.pages.explorer.status_reporter import StatusReporter
 from supdr_viz.pages.explorer.teaching import Teaching
@@ -42,7 +44,7 @@ from supdr_viz.run.status import Status
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bridge import KEYS, PRESENT_KEYS, Bridge
 from supdr_viz.ui.page_thread import follow
-from supdr_viz.views import Board
+from supdr_viz.views import Board, class_legend
 
 # Steps that a run takes by itself, at most, when its page is opened.
 FURTHEST = 100_000
@@ -143,6 +145,8 @@ class Explorer:
         self._presents = presents
         self.share = self._share_menu()
         self.teaching = Teaching(self.session, self.controls, self.board, self.bridge.announce)
+        self.finder = Finder(self.session, self.board, self.bridge.announce)
+        self.rows = SelectedRows(self.session, self.board, self.bridge, self.finder)
         self.belief = Belief(self.session, self.board, shared_pool(), self._show_meaning)
         self.layout = ExplorerLayout(
             self.board,
@@ -150,9 +154,11 @@ class Explorer:
             self.bridge,
             self.controls,
             self.share,
+            self.finder,
             on_option=self.set_option,
             problems=problems,
-            below=[self.belief.view],
+            switches={"rows": self.rows.switch.widget},
+            below=[self.rows.view, self.belief.view],
             parts=None if presents is None else self.presenter.parts,
             **{"text": self.controls.presets.parts, "over": [self.teaching.bar.view], **layout},
         )
@@ -262,10 +268,15 @@ class Explorer:
         self.board.stage.put(
             "followed",
             title=f"{MENU[settings.method].label} on {self.session.scene.title}",
-            classes=self.layout.classes.object,
+            classes=self._legend(),
             take=link("explorer", to_query(settings)),
             iteration=self.session.player.iteration,
         )
+
+    def _legend(self) -> str:
+        points = self.board.points
+        entries = [] if points.scene is None else class_legend(points.scene, points.colour_by, points.values)
+        return f'<div class="keys">{widgets.legend(entries)}</div>'
 
     # --- settings → session -----------------------------------------------------------------------------------------
 
@@ -318,26 +329,27 @@ class Explorer:
             return  # nothing else is new: the next frame must not wait
         self.board.method.set_method(MENU[settings.method].label, modes)
         if new_scene:
-            self.board.points.colour_by = settings.colour_by  # goes with the rows: a message less to upset the browser
+            points = self.board.points  # goes with the rows: a message less to upset the browser
+            points.colour_by, points.size_by = settings.colour_by, settings.size_by
             self.board.show_scene(self.session.scene)
             self.drawn_points.show(settings)
         elif self.board.points.scene is not self.session.scene:
             self.board.points.show_labels(self.session.scene)
         notes = (*self.session.scene.notes, *self.session.split.notes)
         self.layout.describe_data(self.session.scene, notes, drawable=SOURCES[settings.data].planar)
-        self.board.show_colours(settings.colour_by)
+        self.board.show_colours(settings.colour_by, settings.size_by)
         assert self.session.dataset is not None
         dataset = self.session.dataset
         self._describe(dataset)
         self._counted = False
         mode = self.board.method.mode or "none"
-        self.session.set_display(settings, method_mode=mode, colour_by=settings.colour_by)
+        self.session.set_display(settings, method_mode=mode, colour_by=settings.colour_by, size_by=settings.size_by)
         self.layout.show_method_modes(self.board.method)
         self.layout.show_transform(settings.latent_shown == "transform")
-        self.layout.show_colours(self.board.points)
-        self.layout.refresh_heads(self.board)
+        self._show_meaning()
         self.belief.settle()
         self.teaching.refresh()
+        self.rows.refresh()
         self._surround()
 
     def _describe(self, dataset: Dataset) -> None:
@@ -377,10 +389,10 @@ class Explorer:
     def set_option(self, name: str, value: Any) -> None:
         """Act on a switch in a card.
 
-        `name` (one of "method_mode", "pull", "transform", "morph", "images", "colour_by", "draw_class"): which picture
-        of the method, whether to draw the pull of the labels, whether training rows stand where they would as new ones,
-        whether the latent square shows the rows in the input space, or as pictures, what colours mean, the class to
-        draw.
+        `name` (one of "method_mode", "pull", "transform", "morph", "images", "colour_by", "size_by", "draw_class"):
+        which picture of the method, whether to draw the pull of the labels, whether training rows stand where they
+        would as new ones, whether the latent square shows the rows in the input space, or as pictures, what colours and
+        sizes mean, the class to draw.
         """
         if name == "method_mode":
             self.board.method.set_mode(value)
@@ -395,15 +407,15 @@ class Explorer:
             self.board.morph(value)
         elif name == "images":
             self.board.show_images(value)
-        elif name == "colour_by":
-            self.controls.apply(replace(self.controls.settings, colour_by=value))
+        elif name in ("colour_by", "size_by"):
+            self.controls.apply(replace(self.controls.settings, **{name: value}))
         elif name == "draw_class":
             self.board.input.draw_code = value
         self.layout.refresh_heads(self.board)
 
     def _show_meaning(self) -> None:
         """Say what colours and lines mean by now."""
-        self.layout.show_colours(self.board.points)
+        self.layout.show_colours(self.board.points, self.session.n_components)
         self.layout.refresh_heads(self.board)
 
     def show_mode(self, mode: str) -> None:
@@ -422,8 +434,10 @@ class Explorer:
             self.board.show_frame(frame)
             self.board.stage.put(iteration=frame.iteration)
             self.belief.show_frame(frame, status)
+            self.rows.show_frame(frame, status)
             if not self._counted and self.session.dataset is not None:
                 self._describe(self.session.dataset)  # rows are embedded: the method has chosen how far
+                self.layout.show_colours(self.board.points, self.session.n_components)
                 self._counted = True
             if self.reporter.show_numbers(frame, status):
                 self.layout.refresh_heads(self.board)

@@ -23,8 +23,7 @@ def save_plot(board: Board, session: Session, plot: str, format: str) -> None:
     view = getattr(board, plot)
     legend = list(view.legend) if plot in ("losses", "errors", "method") else []
     if plot not in ("losses", "errors") and session.scene is not None:
-        trust = None if board.points.truth is None else board.points.truth.trust
-        legend = [*class_legend(session.scene, board.points.colour_by, trust), *legend]
+        legend = [*class_legend(session.scene, board.points.colour_by, board.points.values), *legend]
     drawn = ("name", "colour", "kind", "dash", "shape")
     marks = [{word: getattr(key, word) for word in drawn} for key in legend]
     words = {"title": view.title, "note": view.caption(), "legend": marks}

@@ -25,7 +25,7 @@ def arguments(link):
 
 
 # Options that came after the files were saved, with what a file of today says of them by default.
-LATER = {"data.accept": "", "data.decline": "", "data.missing": "", "method.extrapolate": False}
+LATER = {"data.accept": "", "data.decline": "", "data.missing": "", "method.extrapolate": False, "view.size": ""}
 
 
 def later_options(written):

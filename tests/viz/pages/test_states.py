@@ -133,8 +133,8 @@ def test_every_state_is_told_whatever_came_before(screen):
 
 
 def test_rows_that_are_gone_leave_no_legend(screen):
-    assert "keys" in screen.page.layout.classes.object
+    assert "keys" in screen.page.finder.legend.html
     screen.become_empty()
-    assert "keys" not in screen.page.layout.classes.object
+    assert "keys" not in screen.page.finder.legend.html
     screen.become_ready()
-    assert "keys" in screen.page.layout.classes.object
+    assert "keys" in screen.page.finder.legend.html

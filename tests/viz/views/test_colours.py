@@ -180,7 +180,8 @@ def test_choices_of_colours():
     assert list(colour_choices(make_scene(task="regression"))) == [*COLOURS, "trust"]
     labelled = make_scene()
     labelled = dataclasses.replace(labelled, is_labelled=~labelled.is_test)
-    assert colour_choices(labelled) == {"class": "label", "trust": "trust"}
+    assert list(colour_choices(labelled)) == ["class", "prediction", "error", "trust"]
+    assert colour_choices(labelled)["class"] == "label"
     values = make_scene(task="regression", is_labelled=labelled.is_labelled)
     assert colour_choices(values) == {
         "truth": "label",

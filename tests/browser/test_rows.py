@@ -1,0 +1,111 @@
+"""The rows behind the points, by mouse and keyboard: menus, legend, search, table, counts, nearest rows."""
+
+import pytest
+
+from tests.browser.axe import NAMELESS, serious
+
+IRIS = "?data=iris&method=LDA&test=0.3&seed=0"
+
+
+def run(app):
+    app.press("Run").settle()
+    return app
+
+
+def selected(app):
+    return app.evaluate("board('explorer').tree.selected?.length ?? 0")
+
+
+def find(app, text):
+    """Look for rows by keyboard alone."""
+    app.page.locator("body").press("/")
+    app.page.keyboard.type(text)
+    app.page.keyboard.press("Enter")
+    app.settle()
+
+
+def open_table(app):
+    app.press("Rows").settle()
+    app.page.locator(".tabulator-row").first.wait_for()
+
+
+def test_a_search_by_keyboard_lights_rows_and_steps_through_them(open_app):
+    app = run(open_app(IRIS))
+    dull = app.picture("latent")
+    find(app, "petal length > 5.5")
+    count = selected(app)
+    assert 0 < count < 50
+    app.until_seen(f"1 of {count}")
+    assert app.picture("latent") != dull
+    first = app.evaluate("board('explorer').current")
+    app.page.keyboard.press("Enter")
+    app.until_seen(f"2 of {count}")
+    assert app.evaluate("board('explorer').current") != first
+    app.page.keyboard.press("Shift+Enter")
+    app.until_seen(f"1 of {count}")
+    assert app.evaluate("board('explorer').current") == first
+    assert app.page.locator(".stage-tip:visible").count() == 1
+    app.page.keyboard.press("Escape")
+    app.page.wait_for_function("!board('explorer').tree.selected?.length")
+    assert app.evaluate("board('explorer').current") == -1
+
+
+def test_colours_sizes_and_legend_by_hand(open_app):
+    app = run(open_app(IRIS))
+    app.page.get_by_role("button", name="setosa", exact=True).click()
+    app.page.wait_for_function("board('explorer').tree.selected?.length === 50")
+    app.page.get_by_role("button", name="setosa", exact=True).click()
+    app.page.wait_for_function("!board('explorer').tree.selected?.length")
+    before = app.picture("latent")
+    app.page.get_by_label("Colour", exact=True).select_option("column:petal length (cm)")
+    app.settle()
+    coloured = app.picture("latent")
+    assert coloured != before
+    app.page.get_by_label("Size", exact=True).select_option("column:petal length (cm)")
+    app.settle()
+    assert app.picture("latent") != coloured
+    assert app.evaluate("new Set(board('explorer').looksOf(0).list.map((look) => look.size)).size") > 4
+    assert "view.size=column" in app.page.url
+
+
+def test_table_and_map_point_at_each_other(open_app):
+    app = run(open_app(IRIS))
+    assert app.evaluate("typeof Tabulator") == "undefined"  # it is fetched with the first table
+    open_table(app)
+    rows = app.page.locator(".tabulator-row")
+    find(app, "virginica")
+    app.page.wait_for_function("document.body && board('explorer').tree.selected?.length === 50")
+    app.until_seen("50 rows selected, 100 others")
+    app.settle()
+    rows.first.wait_for()
+    rows.first.hover()
+    app.page.wait_for_function("board('explorer').group.hovered >= 0")
+    rows.nth(1).get_by_role("button").click()
+    app.page.wait_for_function("board('explorer').current >= 0")
+    app.page.get_by_role("button", name="petal length (cm)").click()
+    app.settle()
+    sorted_column = app.page.locator(".tabulator-col[aria-sort=ascending]")
+    assert sorted_column.count() == 1
+    app.evaluate("square('latent').canvas.scrollIntoView({block: 'center'})")
+    app.page.mouse.move(*app.place_of("latent", 20))
+    app.until_seen("In the latent space")
+
+
+def test_a_cell_of_the_counts_selects_its_rows(open_app):
+    app = run(open_app(IRIS))
+    open_table(app)
+    cell = app.page.locator(".counts button").first
+    cell.scroll_into_view_if_needed()
+    cell.click()
+    app.page.wait_for_function("board('explorer').tree.selected?.length === 50")
+    assert cell.get_attribute("aria-pressed") == "true"
+
+
+@pytest.mark.parametrize("phone", [False, True])
+def test_rows_are_accessible(open_app, phone):
+    app = run(open_app(IRIS, phone=phone))
+    open_table(app)
+    find(app, "setosa")
+    assert serious(app) == []
+    assert app.evaluate(f"({NAMELESS})()") == []
+    assert app.evaluate("document.documentElement.scrollWidth <= innerWidth")  # nothing is wider than the page
