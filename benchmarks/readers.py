@@ -54,7 +54,7 @@ def by_others(path: Path, look: Preview) -> pd.DataFrame:
         frame = pd.read_parquet(path)
         return _wide(frame.reset_index(drop=isinstance(frame.index, pd.RangeIndex)))
     if ending == ".xlsx":
-        return pd.read_excel(path, sheet_name=look.sheet, engine="calamine")
+        return _below_names(pd.read_excel(path, sheet_name=look.sheet, engine="calamine", header=None))
     if look.format == "ARFF":
         return pd.DataFrame(arff.loadarff(path)[0])
     if ending == ".npz":
@@ -70,10 +70,27 @@ def by_others(path: Path, look: Preview) -> pd.DataFrame:
         keep_default_na=False,
         na_values=list(look.missing),
         skipinitialspace=True,
-        encoding="utf-16" if path.read_bytes()[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8",
+        # What rows have beyond the header is their name only where that is left out.
+        index_col=None
+        if any("column 1" in each.example for each in look.proposals if each.key == "no name")
+        else False,
+        encoding=_encoding(path.read_bytes()[:2]),
         encoding_errors="replace",
         low_memory=False,
     )
+
+
+def _encoding(start: bytes) -> str:
+    """Tell UTF-16 by its mark, or by the zero beside the first letter."""
+    if start in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    return "utf-16-be" if start[:1] == b"\0" else "utf-16-le" if start[1:] == b"\0" else "utf-8"
+
+
+def _below_names(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a sheet, below empty ones and the first that is not."""
+    cells = cells[cells.notna().any(axis=1).cummax()].dropna(how="all", axis=1)
+    return cells.iloc[1:].set_axis(cells.iloc[0].astype(str), axis=1).reset_index(drop=True)
 
 
 def _wide(frame: pd.DataFrame) -> pd.DataFrame:

@@ -22,6 +22,7 @@ METHODS = {
 CHARTS = {
     "defaults": "Accuracy of every method on twelve sets, and its mean",
     "maps": "Error and trust of the maps, set by set",
+    "maps_front": "Error, trust and continuity of ClassAtlas by its separation and of other maps, means over the sets",
     "reproduce": "How many claims on the papers' own methods are reproduced, better, undecided or not reproduced",
 }
 """Page of results -> what its chart shows."""
@@ -60,7 +61,12 @@ def draw_charts(results: Path, folder: Path) -> None:
         Where to; made if need be.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for name, draw in {"defaults": _defaults, "maps": _maps, "reproduce": _reproduce}.items():
+    for name, draw in {
+        "defaults": _defaults,
+        "maps": _maps,
+        "maps_front": _front,
+        "reproduce": _reproduce,
+    }.items():
         draw(pd.read_csv(results / f"{name}.csv")).savefig(folder / f"{name}.svg", metadata={"Date": None})
 
 
@@ -92,6 +98,30 @@ def _maps(table: pd.DataFrame) -> Figure:
         axes.set_xlabel(words)
         axes.spines[["top", "right"]].set_visible(False)
     figure.axes[0].legend(frameon=False, loc="lower right")
+    return figure
+
+
+def _front(table: pd.DataFrame) -> Figure:
+    figure = Figure(figsize=(8.0, 3.8), layout="constrained")
+    sizes = table.groupby(["set", "split"])["map"].transform("size")
+    complete = table[sizes == sizes.max()]  # sets of which every map is measured
+    means = complete.groupby(["map", "setting", "set"], dropna=False).mean(numeric_only=True)
+    means = means.groupby(["map", "setting"], dropna=False).mean()
+    for axes, measure in zip(figure.subplots(1, 2), ("trust", "continuity")):
+        for name, colour in (("ClassAtlas", BLUE), ("UMAP, supervised", ORANGE)):
+            curve = means.loc[name]
+            axes.plot(curve["error"], curve[measure], "o-", color=colour, label=name)
+            for setting in (curve.index.min(), curve.index.max()):
+                place = tuple(curve.loc[setting, ["error", measure]])
+                axes.annotate(f"{setting:g}", place, xytext=(4, 4), textcoords="offset points", color=colour)
+        for name in means.index.get_level_values("map").unique().difference(["ClassAtlas", "UMAP, supervised"]):
+            place = means.loc[name].iloc[0][["error", measure]]
+            axes.plot(*place, "s", color=GREY)
+            axes.annotate(name, tuple(place), xytext=(4, 4), textcoords="offset points", color=GREY)
+        axes.set_xlabel("error %, lower is better")
+        axes.set_ylabel(measure)
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.axes[0].legend(frameon=False, loc="lower left")
     return figure
 
 

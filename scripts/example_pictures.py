@@ -1,6 +1,6 @@
-"""Draw the pictures of the examples and of the prepared sweeps whose data are included, into the package's assets.
+"""Draw the pictures of the examples, and compute the cells of the prepared sweeps, into the package's assets.
 
-.venv/bin/python scripts/example_pictures.py [NAME ...]
+.venv/bin/python scripts/example_pictures.py [NAME ...] [--data-dir DIR]
 """
 
 from __future__ import annotations
@@ -8,9 +8,11 @@ from __future__ import annotations
 import argparse
 import io
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 from matplotlib.colors import ListedColormap
@@ -18,13 +20,16 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image
 
+from supdr.datasets import Dataset
 from supdr_viz.experiment.build import build_dataset
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.export.film import squares
 from supdr_viz.export.work import filming
+from supdr_viz.pages.sensitivity.prepared import packed_cells
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.settings import SweepSettings, build_sweep
+from supdr_viz.papers.data import OPENML, load_table
 from supdr_viz.papers.terminal import followed
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.presets.pictures import GALLERY, SIZE, SWEEPS
@@ -72,11 +77,20 @@ def example_picture(preset: Preset[Settings]) -> bytes:
     return out.getvalue()
 
 
-def sweep_picture(preset: Preset[SweepSettings]) -> bytes:
-    """Run a prepared sweep and draw its means."""
-    sweep, X, y = build_sweep(preset.settings, build_dataset(preset.settings.base))
+def sweep_picture(preset: Preset[SweepSettings], data_dir: Path | None) -> bytes:
+    """Run a prepared sweep, keep its cells, and draw its means."""
+    sweep, X, y = build_sweep(preset.settings, _rows(preset, data_dir), maps=True)
     result = sweep.result(followed(sweep, sweep.run(X, y), preset.name))
+    (SWEEPS / f"{preset.name}.npz").write_bytes(packed_cells(preset.settings, result, X, y))
     return heatmap(result.means(preset.settings.metric))
+
+
+def _rows(preset: Preset[SweepSettings], data_dir: Path | None) -> Dataset:
+    """Return the data of a sweep; those that are not included are a table in `data_dir`."""
+    if preset.needs is None:
+        return build_dataset(preset.settings.base)
+    table = next(name for name, number in OPENML.items() if number == preset.needs.openml)
+    return Dataset(*load_table(table, data_dir), task="classification")
 
 
 def heatmap(means: NDArray[np.float64]) -> bytes:
@@ -101,16 +115,17 @@ def heatmap(means: NDArray[np.float64]) -> bytes:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Draw the pictures that a command line names, or all."""
-    kinds = ((GALLERY, PRESETS, example_picture), (SWEEPS, SWEEP_PRESETS, sweep_picture))
-    able = {
-        name: (folder, lambda draw=draw, preset=preset: draw(preset))
-        for folder, presets, draw in kinds
-        for name, preset in presets.items()
-        if preset.needs is None
-    }
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="of examples and sweeps; default: all")
-    names = parser.parse_args(arguments).names or list(able)
+    parser.add_argument("--data-dir", type=Path, help="folder with the benchmark sets, for sweeps that need them")
+    options = parser.parse_args(arguments)
+    examples = {name: preset for name, preset in PRESETS.items() if preset.needs is None}
+    sweeps = {name: preset for name, preset in SWEEP_PRESETS.items() if preset.needs is None or options.data_dir}
+    able: dict[str, tuple[Path, Callable[[], bytes]]] = {
+        **{name: (GALLERY, partial(example_picture, preset)) for name, preset in examples.items()},
+        **{name: (SWEEPS, partial(sweep_picture, preset, options.data_dir)) for name, preset in sweeps.items()},
+    }
+    names = options.names or list(able)
     if unknown := [name for name in names if name not in able]:
         parser.error(f"there is no example {unknown[0]!r} whose data are included; there are {', '.join(able)}")
     for name in names:

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.datasets import Dataset, FileProblem, hide_row_labels, read_rows, split_rows
-from supdr.datasets.rows_divided import held_out, labels_kept
-from supdr.datasets.stored_arrays import members, shape_of
+from supdr.rows.dividing import held_out, labels_kept
+from supdr.rows.stored_arrays import members, shape_of
 from supdr_viz.data.number_format import numeral
 from supdr_viz.data.target_meaning import MOST_CLASSES, classes_of
 

@@ -115,6 +115,7 @@ def dressed(colours: Palette) -> Callable[[Any, Any], None]:
     """Return a hook that gives ground and writing their colours."""
 
     def dress(plot: Any, _element: Any) -> None:
+        """Colour a figure."""
         figure = plot.state
         figure.background_fill_color = figure.border_fill_color = colours.card
         figure.outline_line_color = colours.border

@@ -36,7 +36,8 @@ NUMERIC = {
 """Names of the checks that every configuration can fail by itself; the other checks concern the shell."""
 
 OTHER_MEANING = {
-    "check_sample_weight_equivalence_on_dense_data": "weights multiply the label term alone: see test_weights.py",
+    f"check_sample_weight_equivalence_on_{kind}_data": "weights multiply the label term alone: see test_weights.py"
+    for kind in ("dense", "sparse")
 }
 """Checks of what is not promised, and why."""
 

@@ -88,7 +88,8 @@ def test_a_sign_is_never_dropped(texts, values):
 
 
 def test_a_class_is_called_as_it_is_written():
-    for texts in (("1.0", "2.0"), ("01", "02"), ("1", "1.0"), ("1e1", "2")):
+    dates = ("1.2.2003", "01.02.2003", "2.3.2004"), ("2020-01-01", "2020-01-01 00:00")
+    for texts in (("1.0", "2.0"), ("01", "02"), ("1", "1.0"), ("1e1", "2"), ("TRUE", "FALSE"), *dates):
         look = look_at(table(code=texts))
         assert set(look.read(target="code", task="classification").target_names) == set(texts)
 
@@ -341,6 +342,14 @@ def test_spaces_a_tab_and_quotation_marks():
     assert dataset.X.shape == (ROWS, 4)
     np.testing.assert_array_equal(dataset.X[:, 2], 3 * np.arange(ROWS))
     assert dataset.target_names == ("model 0", "model 1", "model 2")
+
+
+def test_several_tabs_between_cells():
+    text = "".join(f"{15 + k / 10}\t14.5\t{chr(9) * (k % 3)}{k}\t{1 + k % 3}\n" for k in range(ROWS))
+    dataset = read_file(text.encode(), name="seeds.txt", target="x4", task="classification")
+    np.testing.assert_array_equal(dataset.X[:, 2], np.arange(ROWS))
+    empty = "".join(f"{k / 10}\t{'' if k % 4 else k}\t{'ab'[k % 2]}\n" for k in range(ROWS))
+    assert np.isnan(read_file(empty.encode(), name="t.txt").X).sum() == 18
 
 
 def test_decimal_commas_between_spaces():

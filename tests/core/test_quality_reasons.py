@@ -31,6 +31,7 @@ MODELS = {
     "ClassAtlas embedded": supdr.ClassAtlas(
         charts="embed", tau=2.0, preprocessing="zscore", max_iter=20, random_state=0
     ),
+    "ClassAtlas half": supdr.ClassAtlas(separation=0.5, max_iter=20, random_state=0),
     "LSDR": supdr.LSDR(2, random_state=0),
     "LSDR row bias": supdr.LSDR(2, row_bias=True, random_state=0),
     "NSDR": supdr.NSDR(2, max_iter=5, random_state=0),

@@ -8,7 +8,7 @@ import zarr
 
 from supdr import MAC
 from supdr.datasets import FileProblem, read_rows
-from supdr.datasets.stored_arrays import Stored, unchecked
+from supdr.rows.stored_arrays import Stored, unchecked
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
 

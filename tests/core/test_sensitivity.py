@@ -24,7 +24,7 @@ from supdr.engine import processes
 from supdr.quality import cluster_reliability, label_permutation, model_quality, stability
 from supdr.quality.summary import comparable_rows
 from supdr.sensitivity import Sweep, SweepError, crew_of, linear, logarithmic
-from supdr.sensitivity.axes import visiting_order
+from supdr.sensitivity.axes import chosen_cells, visiting_order
 from supdr.sensitivity.executors import InProcess
 from supdr.sensitivity.splits import hide_labels, splits_of
 
@@ -290,8 +290,11 @@ class Unsendable:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"grid": {}}, "one or two parameters"),
-        ({"grid": {"a": [1], "b": [1], "c": [1]}}, "one or two parameters; got 3"),
+        ({"grid": {}}, "1 to 6 parameters"),
+        ({"grid": {name: [1] for name in "abcdefg"}}, "1 to 6 parameters; got 7"),
+        ({"design": "latin"}, "design must be one of grid, sobol, random; got 'latin'"),
+        ({"grid": {"beta": [0.1, 0.5]}, "design": "sobol", "n_cells": 0}, "n_cells"),
+        ({"grid": {"reg_u": [0.1, 1.0]}, "warm_along": "reg_u", "design": "random"}, "warm_along needs design='grid'"),
         ({"grid": {"nonsense": [1]}}, "no parameter 'nonsense'"),
         ({"grid": {"beta": []}}, "beta has no values"),
         ({"seeds": ()}, "seeds"),
@@ -330,6 +333,32 @@ def test_ranges_and_the_order_of_visits():
     assert sorted(order) == list(range(72))
     rows = {number // 8 for number in order[:12]}
     assert max(rows) - min(rows) == 8  # the first cells span the whole range
+
+
+@pytest.mark.parametrize("design", ["sobol", "random"])
+def test_a_design_visits_distinct_cells_that_cover_the_grid(design):
+    grid = {"a": range(8), "b": range(8), "c": range(8)}
+    numbers = chosen_cells(grid, design, 64, seed=3)
+    assert len(set(numbers)) == len(numbers) == 64
+    assert numbers == chosen_cells(grid, design, 64, seed=3) != chosen_cells(grid, design, 64, seed=4)
+    counts = [np.bincount(places, minlength=8) for places in np.unravel_index(numbers, (8, 8, 8))]
+    if design == "sobol":
+        assert all((each == 8).all() for each in counts)  # every value of every parameter equally often
+    assert sorted(chosen_cells(grid, design, 1000)) == list(range(512))
+
+
+def test_a_design_gives_the_scores_of_the_full_grid_and_can_be_enlarged(tmp_path):
+    grid = {**GRID, "loss": ["logistic", "smooth_hinge"]}
+    full = Sweep(LSDR(max_iter=3), grid, cv=2)
+    expected = full.result(full.run(X, Y, "in-process")).means()
+    path = tmp_path / "s.sqlite"
+    few = Sweep(LSDR(max_iter=3), grid, cv=2, design="sobol", n_cells=5, store=path)
+    means = few.result(few.run(X, Y, "in-process")).means()
+    assert np.isfinite(means).sum() == 5
+    np.testing.assert_array_equal(means[np.isfinite(means)], expected[np.isfinite(means)])
+    more = Sweep(LSDR(max_iter=3), grid, cv=2, store=path)
+    np.testing.assert_array_equal(more.result(more.run(X, Y, "in-process")).means(), expected)
+    assert more.progress.stored == 10
 
 
 def test_cells_are_judged_by_how_true_their_map_is():

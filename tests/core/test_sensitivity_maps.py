@@ -137,3 +137,17 @@ def test_cells_that_change_slowly_are_turned_to_their_neighbours_while_some_are_
 
 def test_without_maps_there_is_nothing_to_align():
     assert aligned_maps(Result({"a": [1, 2]}, ["error"], [Cell(0, {}, (Outcome(0, 0, 0),))])) == {}
+
+
+def test_cells_of_an_earlier_run_are_not_computed_again(tmp_path):
+    """They come with their maps, and are in the store afterwards; the others are computed."""
+    earlier = cells_of(Sweep(LSDR(max_iter=3), GRID, cv=2, maps=True))
+    path = tmp_path / "s.sqlite"
+    sweep = Sweep(LSDR(max_iter=3), GRID, cv=2, maps=True, finished=list(earlier.values())[:3], store=path)
+    cells = cells_of(sweep)
+    assert sweep.progress.stored == 6
+    for number, cell in cells.items():
+        np.testing.assert_array_equal(cell.map, earlier[number].map)
+        assert cell.mean("error") == earlier[number].mean("error")
+    with Store(path) as store:
+        assert len(store) == 8

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from supdr.engine.common_parameters import (
-    COMPONENTS,
-    GAMMA,
-    MISSING_LABEL,
-    PREPROCESSING,
-    RANDOM_STATE,
-    SVM_WEIGHT,
-    TASK_KIND,
-    VERBOSE,
-)
+from supdr.engine import common_parameters as shared
 from supdr.engine.parameters import POSITIVE, Whole, choice, count, scale
 
 # Parameters that no form shows, of methods without `n_jobs`.
-SEEDED = (RANDOM_STATE, VERBOSE, MISSING_LABEL)
+SEEDED = (shared.RANDOM_STATE, shared.VERBOSE, shared.MISSING_LABEL)
 
-SHELL = (PREPROCESSING, *SEEDED)
-AUTOMATIC_COMPONENTS = replace(COMPONENTS, accepts=(Whole(), None))
-MEDIAN_GAMMA = replace(GAMMA, accepts=("median", POSITIVE))
-SCALED_GAMMA = replace(GAMMA, accepts=("scale", POSITIVE))
+SHELL = (shared.PREPROCESSING, *SEEDED)
+AUTOMATIC_COMPONENTS = replace(shared.COMPONENTS, accepts=(Whole(), None))
+MEDIAN_GAMMA = replace(shared.GAMMA, accepts=("median", POSITIVE))
+SCALED_GAMMA = replace(shared.GAMMA, accepts=("scale", POSITIVE))
 
 NEIGHBOURS = count("n_neighbors", "Neighbours", 1, 50, "Number of neighbours that vote.", symbol="k", main=True)
 HEAD = (
@@ -36,7 +27,7 @@ HEAD = (
         help="Classifier that is fitted to the projected rows.",
     ),
     replace(NEIGHBOURS, main=False, shown_when={"head": ("knn",)}),
-    replace(SVM_WEIGHT, main=False, shown_when={"head": ("svm", "rbf")}),
+    replace(shared.SVM_WEIGHT, main=False, shown_when={"head": ("svm", "rbf")}),
     replace(
         SCALED_GAMMA,
         name="head_gamma",
@@ -46,7 +37,7 @@ HEAD = (
         help="γ of exp(−γ‖z − z'‖²) between projected rows. Auto: 1/(d var z).",
         shown_when={"head": ("rbf",)},
     ),
-    PREPROCESSING,
+    shared.PREPROCESSING,
 )
 STEPS = count("n_steps", "Steps", 1, 200, "Largest number of L-BFGS steps.")
 
@@ -63,4 +54,4 @@ TANGENT = count(
     main=True,
 )
 SMOOTHNESS = scale("reg", "Smoothness", 1e-6, 1e3, "Weight of a smooth prediction.", symbol="λ", main=True)
-DIRECT = (PREPROCESSING, TASK_KIND, *SEEDED)
+DIRECT = (shared.PREPROCESSING, shared.TASK_KIND, *SEEDED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,8 @@ class Constant(DirectMethod):
     """
 
     parameters = (of_run("preprocessing"), *without(DIRECT, "preprocessing"))
+
+    accepts_sparse: ClassVar[bool] = True
 
     _: KW_ONLY
     preprocessing: str = "none"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from sklearn.linear_model import ElasticNet as Model
 from sklearn.linear_model import ElasticNetCV
 
 from supdr.baselines._parameters import SHELL
-from supdr.baselines.one_shot import SingleTarget
+from supdr.baselines.one_shot import SingleTarget, given_rows
 from supdr.engine.parameters import POSITIVE, POSITIVE_SHARE, scale, share
 from supdr.engine.targets import Targets
 
@@ -36,6 +36,7 @@ class ElasticNet(SingleTarget):
     """
 
     prepared_attributes = (*SingleTarget.prepared_attributes, "_centre", "_deviation")
+    accepts_sparse: ClassVar[bool] = True
     parameters = (
         scale(
             "alpha",
@@ -76,12 +77,13 @@ class ElasticNet(SingleTarget):
             model = ElasticNetCV(l1_ratio=self.l1_ratio, cv=FOLDS, max_iter=LARGEST_MAX_ITER)
         else:
             model = Model(alpha=alpha, l1_ratio=self.l1_ratio, max_iter=LARGEST_MAX_ITER)
-        model.fit(X[rows], scaled)
-        error = float(np.mean((model.predict(X[rows]) - scaled) ** 2))
+        labelled = given_rows(X[rows], X)
+        model.fit(labelled, scaled)
+        error = float(np.mean((model.predict(labelled) - scaled) ** 2))
         return model, error, {"active_columns": float(np.count_nonzero(model.coef_))}
 
     def _latent(self, X: NDArray) -> NDArray:
-        return (self.model_.predict(X) * self._deviation + self._centre)[:, None]
+        return (self.model_.predict(given_rows(X, self._training[0])) * self._deviation + self._centre)[:, None]
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         return latent

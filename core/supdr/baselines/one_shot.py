@@ -17,8 +17,20 @@ from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.docstrings import with_entries_of
 from supdr.engine.interruption import Interrupted, abandonable
 from supdr.engine.iterate import Snapshot, Stop
+from supdr.engine.sparse_rows import SparseRows, dense
 from supdr.engine.targets import Targets
 from supdr.engine.unweighted import Unweighted
+
+
+def given_rows(X: Any, training: Any) -> Any:
+    """Return preprocessed rows as a scikit-learn model takes them that is fitted to some training rows.
+
+    Sparse training rows are translated, see `SparseRows.translated`, and new ones with them.  Only for models with an
+    intercept of their own, or that centre the rows: to them a translation means nothing.
+    """
+    if not isinstance(training, SparseRows):
+        return dense(X)
+    return X.translated() if isinstance(X, SparseRows) else X + training.shift
 
 
 class Fitted(NamedTuple):
@@ -40,7 +52,7 @@ class OneShot(Unweighted):
     Parameters
     ----------
     preprocessing : {"none", "zscore", "minmax", "whiten"}
-        Fitted on all rows.
+        Fitted on all rows.  Sparse rows, where a method takes them, are not whitened.
     random_state : int or None, default=None
         Seed.
     verbose : int, default=0
@@ -64,15 +76,19 @@ class OneShot(Unweighted):
         super().__init_subclass__(**options)
         cls.restart_parameters = frozenset()  # no run is resumed
 
+    def _dense_only(self) -> str:
+        whitens = isinstance(self.preprocessing, str) and self.preprocessing == "whiten"
+        return "preprocessing='whiten' mixes all columns; 'zscore', 'minmax' and 'none' take sparse rows" * whitens
+
     def _model(self) -> BaseEstimator:
         raise NotImplementedError
 
     def _learn(self, X: NDArray, rows: NDArray, targets: Targets) -> tuple[Any, float, dict[str, float]]:
         """Return the model fitted to the labelled `rows`, its error on them and diagnostics."""
-        codes = targets.codes[rows]
-        model = self._model().fit(X[rows], codes)
+        codes, labelled = targets.codes[rows], given_rows(X[rows], X)
+        model = self._model().fit(labelled, codes)
         diagnostics = {"support_fraction": len(model.support_) / len(rows)} if hasattr(model, "support_") else {}
-        return model, float(np.mean(model.predict(X[rows]) != codes)), diagnostics
+        return model, float(np.mean(model.predict(labelled) != codes)), diagnostics
 
     def _once(self, X: NDArray, targets: Targets) -> Snapshot:
         rows = np.flatnonzero(targets.labelled)

@@ -6,22 +6,22 @@ They are fitted in one step: `iterate` yields one snapshot, the fitted model.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from supdr.baselines._parameters import AUTOMATIC_COMPONENTS, NEIGHBOURS, SCALED_GAMMA, SHELL
-from supdr.baselines.one_shot import OneShot
-from supdr.baselines.projections import Reduced, head_scores
+from supdr.baselines.one_shot import OneShot, given_rows
+from supdr.baselines.projections import Reduced, head_scores, principal_components
 from supdr.engine.checks import check_choice, check_integer, check_rows_differ
 from supdr.engine.common_parameters import COEF0, COMPONENTS, DEGREE, KERNEL, POLY, SVM_WEIGHT
+from supdr.engine.sparse_rows import SparseRows, is_sparse
 from supdr.engine.targets import Targets
 from supdr.functions.kernels import KERNELS
 
@@ -40,7 +40,8 @@ class _HasMargins(OneShot):
         check_is_fitted(self)
         svm = self._svm()
         pull = np.zeros(len(self._state.X))
-        pull[self._state.labelled[svm.support_]] = np.abs(svm.dual_coef_).max(axis=0) / self.C
+        alpha = svm.dual_coef_.toarray() if is_sparse(svm.dual_coef_) else svm.dual_coef_
+        pull[self._state.labelled[svm.support_]] = np.abs(alpha).max(axis=0) / self.C
         return pull
 
 
@@ -48,7 +49,7 @@ class _SVM(_HasMargins):
     """Support vector machine; its latent space is the line, or space, of decision values."""
 
     def _latent(self, X: NDArray) -> NDArray:
-        return self.model_.decision_function(X).reshape(len(X), -1)
+        return self.model_.decision_function(given_rows(X, self._training[0])).reshape(len(X), -1)
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         return latent
@@ -94,6 +95,7 @@ class LinearSVM(_SVM):
     """
 
     parameters = (SVM_WEIGHT, *SHELL)
+    accepts_sparse: ClassVar[bool] = True
 
     C: float = 1.0
 
@@ -140,7 +142,7 @@ class PCASVM(_HasMargins):
     ----------
     n_components : int or float, default=2
         Latent dimension; no more than rows or columns allow is used.  A float between 0 and 1 is a share of the
-        variance of the labelled rows: as many components as explain it.
+        variance of the labelled rows, which must be dense: as many components as explain it.
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
     C : float, default=1.0
@@ -161,6 +163,7 @@ class PCASVM(_HasMargins):
         replace(COEF0, shown_when=POLY),
         *SHELL,
     )
+    accepts_sparse: ClassVar[bool] = True
 
     n_components: int | float = 2
     _: KW_ONLY
@@ -168,6 +171,11 @@ class PCASVM(_HasMargins):
     kernel: str = "poly"
     degree: int = 2
     coef0: float = 1.0
+
+    def _dense_only(self) -> str:
+        if _is_share(self.n_components):
+            return f"n_components={self.n_components!r} needs all components; with an integer PCASVM takes sparse rows"
+        return super()._dense_only()
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         super()._check_parameters(X, targets)
@@ -181,7 +189,7 @@ class PCASVM(_HasMargins):
         n_components = self.n_components if share else min(self.n_components, X.shape[1], int(targets.labelled.sum()))
         gamma = "scale" if self.kernel == "rbf" else 1.0
         svm = SVC(C=self.C, kernel=self.kernel, degree=self.degree, gamma=gamma, coef0=self.coef0, break_ties=True)
-        return _Projected(PCA(n_components, random_state=self._seed()), svm)
+        return _Projected(principal_components(n_components, X, self._seed()), svm)
 
     def _svm(self) -> SVC:
         return self.model_.head
@@ -190,10 +198,13 @@ class PCASVM(_HasMargins):
     def reconstruction_(self) -> NDArray:
         """Training rows (n, m), in the units of X, as their principal components reconstruct them."""
         check_is_fitted(self)
-        return self._preprocessing.inverse_transform(self.model_.reducer.inverse_transform(self.embedding_))
+        rows = self.model_.reducer.inverse_transform(self.embedding_)
+        if isinstance(self._state.X, SparseRows):
+            rows -= self._state.X.shift
+        return self._preprocessing.inverse_transform(rows)
 
     def _latent(self, X: NDArray) -> NDArray:
-        return self.model_.reducer.transform(X)
+        return self.model_.reducer.transform(given_rows(X, self._training[0]))
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         return head_scores(self.model_.head, latent)

@@ -7,7 +7,7 @@ is then trained on the projected rows.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,9 @@ from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalys
 from sklearn.svm import SVC
 
 from supdr.baselines._parameters import AUTOMATIC_COMPONENTS, HEAD, MEDIAN_GAMMA, SEEDED, STEPS
-from supdr.baselines.one_shot import OneShot
+from supdr.baselines.one_shot import OneShot, given_rows
 from supdr.engine.common_parameters import COMPONENTS
+from supdr.engine.sparse_rows import SparseRows
 from supdr.solvers.distances import median_distance
 
 
@@ -108,7 +109,7 @@ class Projection(OneShot, ClassifierHead):
         return Reduced(self._reducer(X[labelled], n_classes, n_components), self._new_head(n_labelled))
 
     def _latent(self, X: NDArray) -> NDArray:
-        return np.asarray(self.model_.reducer.transform(X))
+        return np.asarray(self.model_.reducer.transform(given_rows(X, self._training[0])))
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         return head_scores(self.model_.head, latent)
@@ -124,6 +125,12 @@ def rbf_gamma(gamma: float | str, X: NDArray, seed: int) -> float:
     return float(gamma)
 
 
+def principal_components(n_components: int | float, X: Any, seed: int) -> PCA:
+    """Return PCA before its fit to rows (n, m); of sparse rows ARPACK's finds fewer components than n and m."""
+    small = isinstance(X, SparseRows) and min(X.shape) <= n_components
+    return PCA(n_components, svd_solver="covariance_eigh" if small else "auto", random_state=seed)
+
+
 @dataclass(eq=False, repr=False)
 class PCAProjection(Projection):
     """Principal components, then k nearest neighbours or an SVM.
@@ -135,9 +142,10 @@ class PCAProjection(Projection):
     """
 
     parameters = (COMPONENTS, *HEAD, *SEEDED)
+    accepts_sparse: ClassVar[bool] = True
 
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
-        return PCA(n_components, random_state=self._seed())
+        return principal_components(n_components, X, self._seed())
 
 
 @dataclass(eq=False, repr=False)

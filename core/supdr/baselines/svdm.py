@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from supdr.baselines._parameters import SEEDED
 from supdr.engine.checks import check_cells, check_shapes
 from supdr.engine.common_parameters import CALIBRATE, COMPONENTS, LIMITS, PREPROCESSING
+from supdr.engine.fitted import once_per_snapshot
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem, generator
 from supdr.engine.parameters import subset
@@ -284,15 +285,14 @@ class SVDM(Unweighted):
         coef, intercept = self._calibrated_heads() if calibrated else (self.coef_, self.intercept_)
         return latent @ coef.T + intercept
 
+    @once_per_snapshot
     def _calibrated_heads(self) -> tuple[NDArray, NDArray]:
-        """Return machines refitted on the fold-in of the labelled rows; computed once per snapshot."""
-        if "calibrated" not in self._memo:
-            X, targets = self._training
-            features = self._latent(X[targets.labelled])
-            spread = column_spread(features)
-            heads = solve_heads(features / spread, targets.values[targets.labelled], 1.0)
-            self._memo["calibrated"] = heads.coef / spread, heads.intercept
-        return self._memo["calibrated"]
+        """Return machines refitted on the fold-in of the labelled rows."""
+        X, targets = self._training
+        features = self._latent(X[targets.labelled])
+        spread = column_spread(features)
+        heads = solve_heads(features / spread, targets.values[targets.labelled], 1.0)
+        return heads.coef / spread, heads.intercept
 
     def _finish(self) -> None:
         if self.calibrate:

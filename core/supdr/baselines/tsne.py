@@ -29,6 +29,7 @@ from supdr.baselines._parameters import HEAD, SEEDED
 from supdr.baselines.projections import ClassifierHead, Projection, head_scores
 from supdr.engine.common_parameters import COMPONENTS, LIMITS
 from supdr.engine.docstrings import with_entries_of
+from supdr.engine.fitted import once_per_snapshot
 from supdr.engine.interruption import checkpoint
 from supdr.engine.iterate import Problem
 from supdr.engine.parameters import NONNEGATIVE, POSITIVE, count, scale
@@ -271,20 +272,21 @@ class TSNE(Unweighted, ClassifierHead):
         return self._state.latent
 
     def _latent(self, X: NDArray) -> NDArray:
-        if "guides" not in self._memo:
-            self._memo["guides"] = between_neighbours(self._training[0], self._state.latent)
-        return self._memo["guides"].predict(X)
+        return self._guides().predict(X)
+
+    @once_per_snapshot
+    def _guides(self) -> Any:
+        return between_neighbours(self._training[0], self._state.latent)
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         return head_scores(self._classifier(), latent)
 
+    @once_per_snapshot
     def _classifier(self) -> Any:
-        if "classifier" not in self._memo:
-            targets = self._training[1]
-            labelled = targets.labelled
-            head = self._new_head(int(labelled.sum()))
-            self._memo["classifier"] = head.fit(self._state.latent[labelled], targets.codes[labelled])
-        return self._memo["classifier"]
+        targets = self._training[1]
+        labelled = targets.labelled
+        head = self._new_head(int(labelled.sum()))
+        return head.fit(self._state.latent[labelled], targets.codes[labelled])
 
     @classmethod
     def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:

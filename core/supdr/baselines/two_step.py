@@ -136,6 +136,7 @@ class TwoStep(MAC):
         )
     )
     solvers: ClassVar[dict[str, type[MACProblem]]] = {"two_step": TwoStepProblem}
+    accepts_sparse: ClassVar[bool] = False
 
     # Hyper-parameters of MAC that are fixed here.
     solver: str = field(default="two_step", init=False)

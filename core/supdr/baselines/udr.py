@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags
 
 from supdr.engine.common_parameters import SVM_WEIGHT
-from supdr.engine.fitted import FittedReducer
+from supdr.engine.fitted import FittedReducer, once_per_snapshot
 from supdr.engine.parameters import subset
 from supdr.engine.targets import Targets
 from supdr.methods.sdr_glm.estimator import SDRGLM
@@ -136,25 +136,24 @@ class LogisticUDR(_Unsupervised):
         ),
     )
 
+    @once_per_snapshot
     def _calibrated_head(self) -> tuple[NDArray, NDArray]:
-        if "logistic" not in self._memo:
-            Y, codes = self._targets.Y, self._targets.codes
-            latent = self._latent(self._training[0])
-            spread = column_spread(latent[self._targets.observed])
-            # One softmax, or one model for each label, whose cells may be missing.
-            labels = np.where(self._targets.observed, Y.argmax(axis=1), np.nan)[:, None] if codes is None else Y
-            weights = self._training[1].weights
-            machines = [_logistic(latent / spread, labels[:, k], weights) for k in range(labels.shape[1])]
-            coef, intercept = (np.concatenate(parts) for parts in zip(*machines))
-            self._memo["logistic"] = coef.T / spread[:, None], intercept
-        return self._memo["logistic"]
+        Y, codes = self._targets.Y, self._targets.codes
+        latent = self._latent(self._training[0])
+        spread = column_spread(latent[self._targets.observed])
+        # One softmax, or one model for each label, whose cells may be missing.
+        labels = np.where(self._targets.observed, Y.argmax(axis=1), np.nan)[:, None] if codes is None else Y
+        weights = self._training[1].weights
+        machines = [_logistic(latent / spread, labels[:, k], weights) for k in range(labels.shape[1])]
+        coef, intercept = (np.concatenate(parts) for parts in zip(*machines))
+        return coef.T / spread[:, None], intercept
 
 
 def _logistic(latent: NDArray, labels: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
     """Return weights (K, L) and biases (K,) of the rows whose label is not NaN; K = 1 for two classes."""
-    seen = ~np.isnan(labels)
+    labelled = ~np.isnan(labels)
     model = LogisticRegression(tol=LOGISTIC_TOL, max_iter=1000)
-    model.fit(latent[seen], labels[seen], sample_weight=weights[seen])
+    model.fit(latent[labelled], labels[labelled], sample_weight=weights[labelled])
     return model.coef_, model.intercept_
 
 
@@ -205,12 +204,11 @@ class SVMUDR(_Unsupervised):
         machines, spread = self._machines()
         return machines.coef.T / spread[:, None], machines.intercept
 
+    @once_per_snapshot
     def _machines(self) -> tuple[Heads, NDArray]:
         """Return one machine per class (one for two), and the deviations by which the columns were divided."""
-        if "machines" not in self._memo:
-            X, targets = self._training
-            features = self._latent(X[targets.labelled])
-            spread = column_spread(features)
-            signs, C = targets.values[targets.labelled], float(self.C) * targets.weights[targets.labelled]
-            self._memo["machines"] = solve_heads(features / spread, signs, C, n_jobs=self.n_jobs), spread
-        return self._memo["machines"]
+        X, targets = self._training
+        features = self._latent(X[targets.labelled])
+        spread = column_spread(features)
+        signs, C = targets.values[targets.labelled], float(self.C) * targets.weights[targets.labelled]
+        return solve_heads(features / spread, signs, C, n_jobs=self.n_jobs), spread

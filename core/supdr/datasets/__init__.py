@@ -20,9 +20,9 @@ from supdr.datasets.local_toys import make_gauss4, make_zigzag
 from supdr.datasets.multiview import make_multiview_digits
 from supdr.datasets.openml import load_openml
 from supdr.datasets.proposals import Proposal
-from supdr.datasets.rows_divided import hide_row_labels, split_rows
-from supdr.datasets.rows_on_disk import read_rows
 from supdr.datasets.sheets import make_curved_sheet
+from supdr.rows.dividing import hide_row_labels, split_rows
+from supdr.rows.on_disk import read_rows
 
 __all__ = [
     "BUNDLED",

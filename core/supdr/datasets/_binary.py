@@ -14,6 +14,7 @@ from supdr.datasets._tables import TARGET_NAMES, Table, check_names
 from supdr.datasets.limits import FileProblem, Limits, listed, reason_of, shown
 from supdr.datasets.proposals import Rules
 from supdr.engine.optional import require
+from supdr.rows.stored_arrays import header
 
 if TYPE_CHECKING:
     import pandas
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 
 FEATURE_NAMES = "feature_names"
 MAX_TEXT = 1_000
-# version (3, 0) is for structured arrays, which are not tables of numbers
-HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+LARGER_LIBSVM = (
+    "In Python, sklearn.datasets.load_svmlight_file reads it as sparse rows, which LSDR, SDRGLM and "
+    "MAC(mapping='linear') take."
+)
 LIBSVM_LINE = re.compile(r"\s*(#.*|[^\s:,#]+(\s+qid:\d+)?(\s+\d+:[^\s:]+)*\s*(#.*)?)?")
 
 
@@ -225,7 +228,7 @@ def _check_members(archive: zipfile.ZipFile, name: str, limits: Limits) -> None:
 def _check_array(file: IO[bytes], length: int, array: str, name: str, limits: Limits) -> None:
     """Check that an array of so many bytes is what its header says."""
     try:
-        shape, _, dtype = HEADERS[np.lib.format.read_magic(file)](file)
+        shape, _, dtype = header(file)
     except (ValueError, KeyError):
         raise FileProblem(f"{shown(array)} in {name} is not a NumPy array.") from None
     if dtype.hasobject:
@@ -311,9 +314,13 @@ def read_libsvm(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
         raise FileProblem(_libsvm_complaint(data, name)) from None
     if not len(y):
         raise FileProblem(f"{name} is empty.")
-    limits.check_shape(name, *sparse.shape)
+    try:
+        limits.check_shape(name, *sparse.shape)
+    except FileProblem as problem:
+        raise FileProblem(f"{problem} {LARGER_LIBSVM}") from None
     frame = pd.DataFrame(sparse.toarray(), columns=[f"x{j + 1}" for j in range(sparse.shape[1])])
-    return Table(frame.assign(label=y), format="LIBSVM", target="label")
+    note = f"{sparse.nnz:,} of the {frame.size:,} cells are written; the others are 0, and the table holds them all."
+    return Table(frame.assign(label=y), format="LIBSVM", target="label", notes=(note,))
 
 
 def _libsvm_complaint(data: bytes, name: str) -> str:

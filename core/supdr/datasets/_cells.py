@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.datasets._columns import MAX_LEVELS, dates_in
+from supdr.datasets.labels import NUMBER
 from supdr.datasets.proposals import Rules
 
 if TYPE_CHECKING:
@@ -55,7 +56,6 @@ SIMPLE = {
     for mark, between in SEPARATORS.items()
 }
 MINUS = ("-", "\u2212")
-PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 TRUTHS = ({"true", "false"}, {"TRUE", "FALSE"}, {"True", "False"})
 
 
@@ -223,7 +223,7 @@ class Reading:
         self.unit = units.get(common, "") if usual and common else ""
         self.alike = sum(bool(read.get(unit)) for unit in taken) <= 1
         plain = read.get("", {})
-        self.beyond = [text for text in self.texts if text not in plain or not PLAIN.fullmatch(text.strip())]
+        self.beyond = [text for text in self.texts if text not in plain or not NUMBER.fullmatch(text.strip())]
         self.share = self.count(self.texts) / max(1, sum(counts.values()))
         self.merges = len(set(self.texts.values())) < len(self.texts)
 

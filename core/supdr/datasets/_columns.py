@@ -184,7 +184,7 @@ def encode_target(
     if not present.any():
         raise FileProblem(f"No row is labelled: target {shown(name)} is empty.")
     kind = kind_of(column)
-    if kind in ("date", "other"):
+    if kind in ("date", "other") and (texts is None or task == "regression"):
         raise FileProblem(f"Target {shown(name)} must hold numbers or text, it holds {column.dtype}.")
     if task == "regression":
         y = numbers_from(column, name)

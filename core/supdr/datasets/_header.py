@@ -116,11 +116,9 @@ def _names_columns(top: list[str], grid: Grid, rules: Rules) -> bool:
 
 def _without_repeated(names: list[str], grid: Grid, rules: Rules) -> Grid:
     """Leave out rows that repeat the header, as where files were joined."""
-    again = grid.equal_to(names)
-    text = "Left out, the header in the middle of the table"
-    if again.any() and rules.propose("repeated header", text, int(again.sum()), "rows", default=True):
-        return grid.rows(~again)
-    return grid
+    return _without(
+        grid, grid.equal_to(names), "repeated header", "Left out, the header in the middle of the table", rules
+    )
 
 
 def _further_headers(names: list[str], grid: Grid, rules: Rules) -> tuple[list[str], list[str], Grid]:
@@ -159,12 +157,13 @@ def _without_empty_rows(grid: Grid, rules: Rules) -> Grid:
     empty = np.ones(len(grid), dtype=bool)
     for j in grid.texts:
         empty[empty] = grid.texts.loc[empty, j].str.strip().eq("").to_numpy(dtype=bool)
-    count = int(empty.sum())
-    if 0 < count < len(grid) and rules.propose(
-        "empty rows", "Left out, without any value", count, "rows", default=True
-    ):
-        return grid.rows(~empty)
-    return grid
+    return _without(grid, empty & ~empty.all(), "empty rows", "Left out, without any value", rules)
+
+
+def _without(grid: Grid, rows: NDArray[np.bool_], rule: str, text: str, rules: Rules) -> Grid:
+    """Leave rows out, unless that is declined."""
+    count = int(rows.sum())
+    return grid.rows(~rows) if count and rules.propose(rule, text, count, "rows", default=True) else grid
 
 
 def _distinct(names: list[str]) -> tuple[list[str], list[str]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from supdr.datasets._header import headed, may_lack_names
 from supdr.datasets._tables import Table
+from supdr.datasets.labels import NUMBER
 from supdr.datasets.limits import FileProblem, Limits
 from supdr.datasets.proposals import MISSING, Rules
 
@@ -26,11 +27,10 @@ REMARK = "#"
 SEPARATOR_LINE = re.compile(r"sep=([\t;,|])\n")  # for Excel, above the table
 # How the last rows begin that sum up those above.
 TOTALS = ("total", "totals", "grand total", "sum", "mean", "average", "summe", "gesamt", "mittelwert")
-NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 SPACES = re.compile(r'(?<!\S)("(?:[^"\n]|"")*")(?!\S)|[ \t]+')
 OF_A_KIND = re.compile(r'(?<!\S)(?:"[^"\n]*"|[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?|NA)(?!\S)')
 # A cell of several numbers between which there are spaces.
-NUMBERS_IN_A_CELL = re.compile(rf"(?m)(?:^|[\t,;|]) *{NUMBER}(?: +{NUMBER})+ *(?=[\t,;|]|$)")
+NUMBERS_IN_A_CELL = re.compile(rf"(?m)(?:^|[\t,;|]) *{NUMBER.pattern}(?: +{NUMBER.pattern})+ *(?=[\t,;|]|$)")
 
 
 @dataclass
@@ -55,17 +55,8 @@ class Records:
         return "".join(f"{line}\n" for start, stop in spans for line in self.lines[start:stop])
 
 
-def read_csv(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
-    """Read text separated by commas, semicolons, tabs, bars or spaces; by which is found out."""
-    return _read(data, name, limits, rules, "")
-
-
-def read_tsv(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
-    """Read text separated by tabs."""
-    return _read(data, name, limits, rules, "\t")
-
-
-def _read(data: bytes, name: str, limits: Limits, rules: Rules, delimiter: str) -> Table:
+def read_csv(data: bytes, name: str, limits: Limits, rules: Rules, *, delimiter: str = "") -> Table:
+    """Read text separated by commas, semicolons, tabs, bars or spaces; `delimiter`: empty if it must be found."""
     text, notes = decode(data, name)
     marked = SEPARATOR_LINE.match(text)
     if marked:
@@ -84,8 +75,8 @@ def read_text(
     """Read separated text; `notes` are sentences that come first, `format` says how it is separated."""
     records = _records_of(text, name, limits, delimiter)
     first = _first_record(records, rules)
-    end = _last_record(records, rules)
-    width = _width(records, first, end)
+    end, short = _last_record(records, rules)
+    width = _width(records, first, end - short)
     if width == 1:
         separators = DELIMITERS[delimiter] if name.lower().endswith(".tsv") else "commas, semicolons or tabs"
         raise FileProblem(
@@ -201,10 +192,12 @@ def _spaced(text: str, delimiter: str) -> str:
     """Return text whose cells spaces separate with tabs in their place; empty: they do not.
 
     Such lines have as many cells each, but for a header that lacks the rows' names, and most cells are numbers or in
-    quotation marks.  What another delimiter splits as well must have several numbers in a cell.
+    quotation marks.  What another delimiter splits as well must have several numbers in a cell, and tabs must not be
+    equally many in all lines.
     """
     lines = [line for line in text.split("\n") if line.strip()]
-    if len(lines) < 2 or (delimiter and len(NUMBERS_IN_A_CELL.findall(text)) < len(lines) - 1):
+    even = len({line.count("\t") for line in lines}) == 1 if delimiter == "\t" else bool(delimiter)
+    if len(lines) < 2 or (even and len(NUMBERS_IN_A_CELL.findall(text)) < len(lines) - 1):
         return ""
     made = SPACES.sub(lambda found: found[1] or "\t", re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text))
     first, *rest = (len(cells) for _, _, cells in split(made, "\t", strict=False))
@@ -245,7 +238,7 @@ def _first_record(records: Records, rules: Rules) -> int:
     if not first:
         return 0
     filled = [cell.strip() for cells in head[:first] for cell in cells if cell.strip()]
-    words = not any(re.fullmatch(NUMBER, cells[0].strip()) for cells in head[:first])
+    words = not any(NUMBER.fullmatch(cells[0].strip()) for cells in head[:first])
     text, titles = "Left out above the header", " / ".join(filled)
     return first * rules.propose("titles", text, first, "lines", example=titles, default=words)
 
@@ -257,39 +250,45 @@ def _is_title(cells: list[str], usual: int) -> bool:
 def _is_row(cells: list[str], below: list[list[str]]) -> bool:
     """Whether a record is a row rather than a header: it holds a number, or a text that comes again in its column."""
     return any(
-        re.fullmatch(NUMBER, cell.strip()) or any(j < len(row) and row[j] == cell for row in below)
+        NUMBER.fullmatch(cell.strip()) or any(j < len(row) and row[j] == cell for row in below)
         for j, cell in enumerate(cells)
     )
 
 
-def _last_record(records: Records, rules: Rules) -> int:
-    """Return the number of the record behind the table: below are lines of words, and rows that sum up those above."""
+def _last_record(records: Records, rules: Rules) -> tuple[int, int]:
+    """Return the number of the record behind the table, and how many of its last rows may lack cells.
+
+    Below are lines of words, which are rows where they are not left out, and rows that sum up those above.
+    """
     usual, end = records.usual, len(records.starts)
     if usual <= 2 or end <= 3:
-        return end
+        return end, 0
     tail = [[cell.strip() for cell in cells] for cells in reversed(records.tail[: end - 2])]
     below = [next((k for k, cells in enumerate(tail) if not test(cells, usual)), len(tail)) for test in BELOW]
     lines = [" ".join(filter(None, cells)) for cells in tail]
     notes = [" / ".join(filter(None, reversed(lines[:count]))) for count in below]
-    if below[0]:
-        text = "Left out below the table"
-        below[0] *= rules.propose("footnotes", text, below[0], "lines", example=notes[0], default=True)
-    if below[1] > below[0] and notes[1]:
-        text = "Left out at the end, as totals and remarks"
-        below[1] *= rules.propose("totals", text, below[1] - below[0], "rows", example=notes[1])
-    else:
-        below[1] = 0
-    return end - max(below)
+    short = below[0]
+    text = "Left out below the table"
+    if below[0] and rules.propose("footnotes", text, below[0], "lines", example=notes[0], default=True):
+        end, short = end - below[0], 0
+    text = "Left out at the end, as totals and remarks"
+    if (
+        below[1] > below[0]
+        and notes[1]
+        and rules.propose("totals", text, below[1] - below[0], "rows", example=notes[1])
+    ):
+        return len(records.starts) - below[1], 0
+    return end, short
 
 
 def _is_footnote(cells: list[str], usual: int) -> bool:
     """Whether a line is too short to be a row, and holds words."""
-    return 2 * len(cells) <= usual and bool(cells[0]) and not re.fullmatch(NUMBER, cells[0])
+    return 2 * len(cells) <= usual and bool(cells[0]) and not NUMBER.fullmatch(cells[0])
 
 
 def _is_total(cells: list[str], usual: int) -> bool:
     """Whether a row may stand below the table: a total, or words alone in its first cell; or no row at all."""
-    alone = not any(cells[1:]) and not re.fullmatch(NUMBER, cells[0]) and cells[0] not in MISSING[1:]
+    alone = not any(cells[1:]) and not NUMBER.fullmatch(cells[0]) and cells[0] not in MISSING[1:]
     return _is_footnote(cells, usual) or cells[0].casefold() in TOTALS or alone
 
 

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 WORKBOOK = ".xlsx"
 READERS: dict[str, Callable[..., Table]] = {
     ".csv": _text.read_csv,
-    ".tsv": _text.read_tsv,
+    ".tsv": partial(_text.read_csv, delimiter="\t"),
     ".txt": _text.read_csv,
     ".data": _text.read_csv,
     ".dat": _text.read_csv,
@@ -40,7 +41,7 @@ READERS: dict[str, Callable[..., Table]] = {
     ".arff": _arff.read_arff,
     ".npz": _binary.read_npz,
     ".libsvm": _binary.read_libsvm,
-    ".tab": _text.read_tsv,
+    ".tab": partial(_text.read_csv, delimiter="\t"),
     ".h5ad": _anndata.read_h5ad,
 }
 ARCHIVE = ".zip"

@@ -6,9 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-
-class FileProblem(ValueError):
-    """What is wrong with a data file, uploaded or downloaded, in one sentence for the person who chose it."""
+from supdr.engine.checks import FileProblem
 
 
 class ColumnProblem(FileProblem):

@@ -13,11 +13,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
+from supdr.engine.sparse_rows import SparseRows
+
 # Largest accepted cell of X and y: squares of larger numbers are not finite.
 LARGEST = 1e150
 
 # An error of a computation names the hyper-parameters outside of this range; weights of rows and classes lie within it.
 TINY, HUGE = 1e-30, 1e30
+
+
+class FileProblem(ValueError):
+    """What is wrong with a data file, uploaded or downloaded, in one sentence for the person who chose it."""
 
 
 def check_integer(name: str, value: Any, low: int = 1) -> None:
@@ -60,6 +66,11 @@ def is_convertible(value: Any) -> bool:
 
 def check_sizes(name: str, values: NDArray) -> None:
     """Raise ValueError for a number whose square is not finite; NaN is accepted."""
+    if isinstance(values, SparseRows):
+        largest = values.largest()
+        if not np.isfinite(largest) or largest > LARGEST:
+            raise ValueError(f"{name} must hold numbers from {-LARGEST:g} to {LARGEST:g}; got {largest:g}")
+        return
     flat = values.ravel()
     if flat.size and max(np.fmax.reduce(flat), -np.fmin.reduce(flat)) > LARGEST:
         cell = np.unravel_index(np.nanargmax(np.abs(values)), values.shape)
@@ -147,6 +158,8 @@ def check_unchanged(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
 
 def check_cells(X: NDArray) -> None:
     """Raise ValueError if a row of `X` has no observed cell (all NaN)."""
+    if isinstance(X, SparseRows):
+        return
     empty = np.isnan(X).all(axis=1)
     if empty.any():
         raise ValueError(

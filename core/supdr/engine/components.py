@@ -12,6 +12,7 @@ from sklearn.linear_model import RidgeClassifierCV
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
+from supdr.engine.sparse_rows import SparseRows
 from supdr.engine.targets import Targets
 
 # Largest default: more coordinates cost more time than they improve predictions.
@@ -21,6 +22,9 @@ MOST_COMPONENTS = 50
 COSTLY = 0.1
 
 FOLDS = 3
+
+# Sparse rows at most on which the linear classifier is tried: it solves a system of that size.
+MOST_ROWS = 2000
 
 
 def component_count(n_components: int | None, targets: Targets, shape: tuple[int, int], init: Any = "") -> int:
@@ -59,6 +63,11 @@ def warn_of_few_components(n_components: int, X: NDArray, codes: NDArray, guesse
         return
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     model = make_pipeline(SimpleImputer(keep_empty_features=True), RidgeClassifierCV(10.0 ** np.arange(-1, 4)))
+    if isinstance(X, SparseRows):
+        some = slice(None, None, -(-len(X) // MOST_ROWS))
+        model, X, codes = model[-1], X[some].translated(), codes[some]
+        if np.bincount(codes).min() < FOLDS:
+            return
     linear = float(np.mean(cross_val_predict(model, X, codes, cv=folds) != codes))
     if error > linear + COSTLY:
         warnings.warn(

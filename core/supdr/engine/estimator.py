@@ -20,12 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
-from supdr.engine.checks import (
-    check_snapshot,
-    check_unchanged,
-    check_weights,
-    naming_extremes,
-)
+from supdr.engine.checks import check_snapshot, check_unchanged, check_weights, naming_extremes
 from supdr.engine.components import too_few_components, warn_of_few_components
 from supdr.engine.context import RunContext
 from supdr.engine.docstrings import with_entries_of
@@ -114,7 +109,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Data.
+            Data; sparse ones where ``__sklearn_tags__().input_tags.sparse`` is true.
         y : array-like of shape (n_samples,)
             Targets; NaN or None where unlabelled.
         start : Snapshot, optional

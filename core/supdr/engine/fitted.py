@@ -20,10 +20,17 @@ from supdr.engine.checks import check_sizes
 from supdr.engine.documentation_link import link_parameters, link_template
 from supdr.engine.preprocessing import FAR, Preprocessing
 from supdr.engine.probabilities import class_probabilities, crossfitted_scores, fit_temperature
+from supdr.engine.sparse_rows import SparseRows, dense, is_sparse
 from supdr.engine.tables import naming_columns, with_nan
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+
+# The estimators with `accepts_sparse`.
+SPARSE_TAKERS = (
+    "LSDR, SDRGLM, MAC(mapping='linear') and the baselines LinearSVM, ElasticNet, PCAProjection, PCASVM, LogisticUDR, "
+    "LogisticPCA, SVMUDR and Constant"
+)
 
 
 class ExtrapolationWarning(UserWarning):
@@ -46,6 +53,22 @@ def as_fitted(method: Method) -> Method:
     return call  # type: ignore[return-value]
 
 
+def once_per_snapshot(compute: Method) -> Method:
+    """Decorate a method without arguments of a `FittedReducer`: it computes its result once for each state."""
+    name = compute.__name__
+
+    @functools.wraps(compute)
+    def call(self: FittedReducer) -> Any:
+        """Return the result for the state that the estimator has."""
+        if name in getattr(self, "_memo", ()):  # there is none before the fit
+            return self._memo[name]
+        result = compute(self)
+        self._memo[name] = result
+        return result
+
+    return call  # type: ignore[return-value]
+
+
 class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The part of `SupervisedReducer` that reads a state.
 
@@ -58,6 +81,8 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     """
 
     accepts_missing_cells: ClassVar[bool] = False
+    # Whether X may be sparse, where `_dense_only` says nothing against it.
+    accepts_sparse: ClassVar[bool] = False
     # Whether regression takes several targets.
     takes_several_targets: ClassVar[bool] = False
     # Whether each class has a chart of its own on the map, which may turn apart from the others.
@@ -232,6 +257,10 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     # --- what subclasses define -----------------------------------------------------------------------------------
 
+    def _dense_only(self) -> str:
+        """Return which hyper-parameter needs dense rows, and what takes sparse ones; empty if none does."""
+        return ""
+
     def _expose(self, state: Any) -> None:
         raise NotImplementedError
 
@@ -261,16 +290,19 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _probabilities(self, scores: NDArray) -> NDArray:
         """Return class probabilities (n, K) of head outputs; a probabilistic head overrides this."""
-        if "temperature" not in self._memo:
-            left_out, rows = self._left_out_scores()
-            targets = self._training[1]
-            self._memo["temperature"] = fit_temperature(left_out, targets.codes[rows], targets.weights[rows])
-        return class_probabilities(scores, self._memo["temperature"])
+        return class_probabilities(scores, self._temperature())
+
+    @once_per_snapshot
+    def _temperature(self) -> float:
+        """Return the temperature of the softmax, fitted to left-out rows."""
+        (left_out, rows), targets = self._left_out_scores(), self._training[1]
+        return fit_temperature(left_out, targets.codes[rows], targets.weights[rows])
 
     def _left_out_scores(self) -> tuple[NDArray, NDArray]:
         """Return head outputs of training rows by fits without their labels, and the numbers of these rows."""
         X, targets = self._training
-        return crossfitted_scores(self, self._preprocessing.inverse_transform(X), targets, self._state.seed)
+        given = X.source if isinstance(X, SparseRows) else self._preprocessing.inverse_transform(X)
+        return crossfitted_scores(self, given, targets, self._state.seed)
 
     def _to_be_scored(self) -> Any:
         """Return an unfitted clone that only computes scores; a method may turn off its other results."""
@@ -330,15 +362,19 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if not self._clips_new_rows():
             return
         fitted = self._preprocessing
-        rows, columns = np.nonzero((fitted.clipped(X, FAR) != X) & ~np.isnan(X))
+        if isinstance(X, SparseRows):
+            rows, columns = fitted.clipped(X, FAR).differences(X)
+        else:
+            rows, columns = np.nonzero((fitted.clipped(X, FAR) != X) & ~np.isnan(X))
         if not len(rows):
             return
         row, column = rows[0], columns[0]
+        cell, clipped = (dense(each[row : row + 1])[0, column] for each in (X, fitted.clipped(X)))
         name = repr(str(self.feature_names_in_[column])) if hasattr(self, "feature_names_in_") else str(column)
         warnings.warn(
             f"{len(np.unique(rows))} of {len(X)} rows of X lie far outside of the training rows, the first in row "
-            f"{row}, column {name}: {X[row, column]:g}, where the training rows have {fitted.low[column]:g} to "
-            f"{fitted.high[column]:g}. Such cells are clipped, this one at {fitted.clipped(X)[row, column]:g}; "
+            f"{row}, column {name}: {cell:g}, where the training rows have {fitted.low[column]:g} to "
+            f"{fitted.high[column]:g}. Such cells are clipped, this one at {clipped:g}; "
             "extrapolate=True uses them as they are",
             ExtrapolationWarning,
             stacklevel=4,
@@ -355,6 +391,8 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         # scikit-learn's checks take longer than embedding the rows of a frame.
         if not reset and not hasattr(self, "feature_names_in_") and _is_ready(X, self.n_features_in_):
             return np.asarray(X)
+        if is_sparse(X):
+            return self._checked_sparse(X, reset)
         finite = "allow-nan" if self.accepts_missing_cells else True
         X = with_nan(X)
         with naming_columns(X):
@@ -367,6 +405,22 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 ensure_all_finite=finite,
                 ensure_min_samples=2 if reset else 1,
             )
+
+    def _checked_sparse(self, X: Any, reset: bool) -> Any:
+        """Return the rows of a sparse matrix, array or data frame; raise TypeError where dense rows are needed."""
+        reason = f"{type(self).__name__} takes dense rows; {SPARSE_TAKERS} take sparse ones"
+        reason = self._dense_only() if self.accepts_sparse else reason
+        if reason:
+            raise TypeError(f"X is sparse: {reason}. X.toarray() makes X dense")
+        least = 2 if reset else 1
+        settings = {"reset": reset, "dtype": np.float64, "ensure_min_samples": least, "ensure_all_finite": "allow-nan"}
+        rows = SparseRows.of(validate_data(self, X, accept_sparse="csr", **settings))
+        if np.isnan(rows.cells.data).any():
+            raise ValueError(
+                "Input X contains NaN: X is sparse, and missing cells are for dense rows, which X.toarray() makes; or "
+                "fill them, for example with sklearn.impute.SimpleImputer"
+            )
+        return rows
 
     def _expose_support(self, support: Any) -> None:
         """Set the fitted attributes of support vectors, a mask or positions among the labelled rows."""
@@ -400,6 +454,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         tags.target_tags.required = True
         tags.target_tags.multi_output = self.takes_several_targets and not predicts_classes(self)
         tags.input_tags.allow_nan = self.accepts_missing_cells
+        tags.input_tags.sparse = self.accepts_sparse and not self._dense_only()
         if predicts_classes(self):
             tags.estimator_type = "classifier"
             tags.classifier_tags = ClassifierTags()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.engine.checks import check_choice
+from supdr.engine.sparse_rows import SparseRows, has_missing
 
 PREPROCESSING = ("none", "zscore", "minmax", "whiten")
 
@@ -24,6 +25,10 @@ FAR = 1.0
 # With no more rows a column than this a covariance is too uncertain to whiten by, even if it is shrunk: measured on six
 # sets, z-scored rows gave the smaller error of linear methods.
 FEW_ROWS = 3
+
+# Entries of the matrix that whitens sparse rows beyond which they are z-scored: it is dense, and as large as the rows
+# would be if they were dense and no more than their columns.
+MOST_ENTRIES = 1 << 22
 
 # Columns that vary by less than this share of their largest entry are constant: they are centred and not scaled.
 SMALLEST_DEVIATION = 1e-12
@@ -49,11 +54,14 @@ class Preprocessing:
     matrix: NDArray | None = None
     inverse: NDArray | None = None
 
-    def transform(self, X: NDArray) -> NDArray:
-        """Return a new C-contiguous array of shape (n, r); NaN cells stay NaN.
+    def transform(self, X: Any) -> NDArray:
+        """Return a new C-contiguous array of shape (n, r), or such sparse rows; NaN cells stay NaN.
 
         Raises ValueError if a cell is missing and the rows are whitened, which mixes all columns.
         """
+        if isinstance(X, SparseRows):
+            rows: Any = X.minus(self.offset, self.low, self.high)
+            return rows * self.scale if self.matrix is None else rows.mixed(self.matrix)
         if self.matrix is not None and np.isnan(X).any():
             row = int(np.flatnonzero(np.isnan(X).any(axis=1))[0])
             raise ValueError(
@@ -63,13 +71,15 @@ class Preprocessing:
         centred = X - self.offset
         return centred * self.scale if self.matrix is None else centred @ self.matrix
 
-    def clipped(self, X: NDArray, margin: float = MARGIN) -> NDArray:
+    def clipped(self, X: Any, margin: float = MARGIN) -> NDArray:
         """Return rows (n, m) with every cell moved into the range of its column in the training rows.
 
         margin: what the range is widened by on either side, as a share of it.
         """
         beyond = margin * self.high - margin * self.low  # the difference of the two may be beyond all floats
-        return np.clip(X, self.low - beyond, self.high + beyond)
+        low, high = self.low - beyond, self.high + beyond
+        rows: Any = X.clipped(low, high) if isinstance(X, SparseRows) else np.clip(X, low, high)
+        return rows
 
     def inverse_transform(self, X: NDArray) -> NDArray:
         """Map (n, r) back to the (n, m) input space."""
@@ -95,7 +105,13 @@ class Columns:
     @cached_property
     def complete(self) -> bool:
         """Whether no cell is missing: NumPy's functions for missing cells take twice as long."""
-        return not np.isnan(self.X).any()
+        return not has_missing(self.X)
+
+    @property
+    def may_be_whitened(self) -> bool:
+        """Whether the matrix that whitens is of a size that its rows allow."""
+        entries = min(self.shape) * self.shape[1]
+        return not isinstance(self.X, SparseRows) or entries <= MOST_ENTRIES
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -112,7 +128,7 @@ class Columns:
 
     def counts(self) -> NDArray:
         """Return the number of observed cells of every column, (m,)."""
-        return (~np.isnan(self.X)).sum(axis=0)
+        return np.full(self.shape[1], self.shape[0]) if self.complete else (~np.isnan(self.X)).sum(axis=0)
 
     def extremes(self) -> tuple[NDArray, NDArray]:
         """Return the smallest and the largest value of every column, (m,) each."""
@@ -129,10 +145,16 @@ class Columns:
 
     def mean_minus(self, offset: NDArray) -> NDArray:
         """Return the mean of every column minus an offset, (m,)."""
-        return np.nanmean(self.X - offset, axis=0)
+        sparse = isinstance(self.X, SparseRows)
+        deviations = self.X.minus(offset, *self.extremes()) if sparse else self.X - offset
+        return deviations.mean(axis=0) if self.complete else np.nanmean(deviations, axis=0)
 
     def directions(self, offset: NDArray, scale: NDArray, varies: NDArray) -> tuple[NDArray, NDArray, float]:
         """Return singular values (r,) and right singular vectors (r, m) of the scaled columns, and sum_n |x_n|^4."""
+        if isinstance(self.X, SparseRows):
+            rows = self.X.minus(offset, *self.extremes()) * (scale * varies)
+            lengths = rows.row_squares()
+            return *rows.decomposition(), float(lengths @ lengths)
         scaled = np.where(varies, (self.X - offset) * scale, 0.0)
         _, singular, rows = np.linalg.svd(scaled, full_matrices=False)
         lengths = (scaled**2).sum(axis=1)
@@ -146,7 +168,8 @@ def fit_preprocessing(X: NDArray | Columns, kind: str) -> Preprocessing:
     mean 0 and standard deviation 1; ``"minmax"``: range [-1, 1]; ``"whiten"``: all principal components of the z-scored
     columns, in the order of their variance, divided by their standard deviations under Ledoit and Wolf's estimate of
     the covariance, which shrinks towards the identity for few rows, so that directions of small variance are not
-    amplified.  With missing cells, or where no column varies, whitening becomes ``"zscore"``. Raises ValueError if
+    amplified.  With missing cells, or where no column varies, whitening becomes ``"zscore"``, and so it does for sparse
+    rows if the matrix that whitens would have more than `MOST_ENTRIES` entries. Raises ValueError if
     `kind` is unknown or a column has no observed cell.
     """
     check_choice("preprocessing", kind, PREPROCESSING)
@@ -165,7 +188,7 @@ def fit_preprocessing(X: NDArray | Columns, kind: str) -> Preprocessing:
         return Preprocessing(kind, unit * middle, _scale(half, unit), low, high)
     mean, deviation = columns.moments(unit)
     offset, scale, varies = unit * mean, _scale(deviation, unit), deviation > SMALLEST_DEVIATION
-    if kind == "zscore" or (counts < n_samples).any() or not varies.any():
+    if kind == "zscore" or (counts < n_samples).any() or not varies.any() or not columns.may_be_whitened:
         return Preprocessing("zscore", offset, scale, low, high)
     singular, rows, fourth = columns.directions(offset, scale, varies)
     significant = singular > singular[0] * max(columns.shape) * np.finfo(float).eps  # the others are rounding errors

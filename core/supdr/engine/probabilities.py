@@ -69,7 +69,7 @@ def crossfitted_scores(estimator: Any, X: NDArray, targets: Targets, seed: int) 
     `seed`: of the parts and of the clones.
     """
     rng = np.random.default_rng([seed, FOLDS])
-    part = np.full(len(X), -1)
+    part = np.full(X.shape[0], -1)
     for code in range(len(targets.classes if targets.classes is not None else ())):
         members = rng.permutation(np.flatnonzero(targets.codes == code))
         if len(members) > 1:

@@ -18,6 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from supdr.engine.context import current_context
+from supdr.engine.sparse_rows import SparseRows
 
 T = TypeVar("T")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -118,6 +119,8 @@ def _feed(digest: Any, value: Any) -> None:
         digest.update(np.ascontiguousarray(value).data)
     elif isinstance(value, np.ndarray):
         digest.update(f"object{value.shape}{value.tolist()!r}".encode())
+    elif isinstance(value, SparseRows):
+        _feed(digest, ("rows", value.cells, value.scale, value.shift, value.matrix))
     elif sparse.issparse(value):
         _feed(digest, ("sparse", value.shape, value.data, value.indices, value.indptr))
     elif isinstance(value, Mapping):

@@ -28,6 +28,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.sparse_rows import SparseRows, dense
 from supdr.functions.family_kernels import (
     BERNOULLI,
     GAMMA,
@@ -85,15 +86,29 @@ def check_values(codes: NDArray, values: NDArray, name: str) -> None:
     messages. Bernoulli columns hold 0 and 1, Poisson and negative binomial columns 0, 1, 2, ..., 2^53, gamma columns
     numbers > 0.
     """
-    row, column = first_impossible(codes, values)
+    if isinstance(values, SparseRows):
+        row, column = _first_impossible(codes, values)
+    else:
+        row, column = first_impossible(codes, values)
     if row < 0:
         return
     counts = "the counts 0, 1, 2, ... up to 2^53"
     accepted = {BERNOULLI: "0 and 1", GAMMA: "numbers > 0"}.get(int(codes[column]), counts)
     raise ValueError(
         f"{name}: a {FAMILIES[codes[column]]} column holds {accepted} only; "
-        f"column {column} has {values[row, column]:g} in row {row}"
+        f"column {column} has {dense(values[row : row + 1])[0, column]:g} in row {row}"
     )
+
+
+def _first_impossible(codes: NDArray, rows: SparseRows) -> tuple[int, int]:
+    """Return row and column of the first impossible cell of sparse rows, or (-1, -1)."""
+    start = 0
+    for block in rows.blocks() if (codes != GAUSSIAN).any() else ():
+        row, column = first_impossible(codes, block)
+        if row >= 0:
+            return start + row, column
+        start += len(block)
+    return -1, -1
 
 
 def tanh_ratio(t: NDArray) -> NDArray:
@@ -233,6 +248,8 @@ def cell_sums(values: NDArray, weights: NDArray | None = None) -> tuple[NDArray,
 
     `values` (n, D): cells, NaN where not observed; `weights` (n,): of the rows, > 0. Returns `count, total` (D,).
     """
+    if isinstance(values, SparseRows):
+        return np.full(values.shape[1], float(len(values))), values.total
     count, total = np.zeros(values.shape[1]), np.zeros(values.shape[1])
     sum_cells(values, np.ones(len(values)) if weights is None else weights, count, total)
     return count, total
@@ -251,6 +268,10 @@ def number_losses(
     `codes`, `values`: as for `null_loss`; `centre` (D,): column means; `c`, `weights`, `size`: as for `null_loss`.
     Returns (D,): 0 for Bernoulli columns.
     """
+    if isinstance(values, SparseRows):
+        if (codes == GAUSSIAN).all():
+            return c * (values - centre).squares()
+        return np.sum([number_losses(codes, block, centre, c, size=size) for block in values.blocks()], axis=0)
     losses = np.zeros(values.shape[1])
     null_numbers(codes, values, c, size, np.ones(len(values)) if weights is None else weights, centre, losses)
     return losses
@@ -271,11 +292,11 @@ def null_parameters(codes: NDArray, centre: NDArray, n_components: int, size: fl
     `codes` (D,): family of every column; `centre` (D,): column means; `n_components`: L; `size`: r of the negative
     binomial cells. Returns (L + 1, D): the last row holds the biases.
     """
-    begin = np.zeros((n_components + 1, len(codes)))
+    loadings = np.zeros((n_components + 1, len(codes)))
     logarithmic = np.flatnonzero((codes != BERNOULLI) & (codes != GAUSSIAN))
-    begin[-1, logarithmic] = np.log(centre[logarithmic] + SMALLEST_MEAN)
-    begin[-1, codes == NEGATIVE_BINOMIAL] -= np.log(size)
-    return begin
+    loadings[-1, logarithmic] = np.log(centre[logarithmic] + SMALLEST_MEAN)
+    loadings[-1, codes == NEGATIVE_BINOMIAL] -= np.log(size)
+    return loadings
 
 
 def softmax(theta: NDArray) -> tuple[NDArray, NDArray]:

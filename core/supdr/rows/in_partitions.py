@@ -34,7 +34,7 @@ def calibrated_on_sample(run: Any, snapshot: Snapshot) -> dict[str, Any]:
     """Return the results that predictions of the calibrated head share, computed on the run's own sample."""
     own = run.at(snapshot)
     own._latent_scores(own._own_latent()[:1], True)
-    return {name: value for name, value in own._memo.items() if name != "own"}
+    return {name: value for name, value in own._memo.items() if name != "_own_latent"}
 
 
 class PartitionSupport(NamedTuple):
@@ -113,7 +113,7 @@ class InPartitions(SupervisedReducer):
         Parameters
         ----------
         X : array-like or Dask collection of shape (n_samples, n_features)
-            Data.
+            Data; in memory they may be sparse where ``__sklearn_tags__().input_tags.sparse`` is true.
         y : array-like or Dask collection of shape (n_samples,)
             Targets; NaN or None where unlabelled.  In the partitions of X, if X has any.
         start : Snapshot, optional

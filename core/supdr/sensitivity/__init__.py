@@ -9,6 +9,7 @@ for cell in sweep.run(X, y):
 
 from supdr.sensitivity.axes import linear, logarithmic
 from supdr.sensitivity.executors import InProcess, crew_of, warm_up
+from supdr.sensitivity.halving import search_by_halving
 from supdr.sensitivity.importance import Importance, functional_anova, importance
 from supdr.sensitivity.maps import aligned_maps
 from supdr.sensitivity.outcome import Cell, Outcome, Result
@@ -32,5 +33,6 @@ __all__ = [
     "importance",
     "linear",
     "logarithmic",
+    "search_by_halving",
     "warm_up",
 ]

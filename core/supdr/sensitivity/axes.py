@@ -1,4 +1,4 @@
-"""The grid of a sweep: values of one or two parameters, and the order of its cells."""
+"""The grid of a sweep: values of its parameters, and the cells that are visited, in their order."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy.stats import qmc
 
 from supdr.engine.checks import check_integer
 from supdr.engine.docstrings import with_entries_of
 
-MOST_CELLS = 100_000
+# Most cells that are visited, most points of the grid that they are chosen from, most parameters.
+MOST_CELLS, MOST_POINTS, MOST_AXES = 100_000, 1_000_000, 6
+
+DESIGNS = ("grid", "sobol", "random")
 
 
 def logarithmic(low: float, high: float, count: int, *, whole: bool = False) -> list[Any]:
@@ -69,12 +73,12 @@ def _rounded(values: np.ndarray, whole: bool) -> list[Any]:
 def check_grid(grid: Mapping[str, Iterable[Any]], names: Iterable[str], estimator: str) -> dict[str, list[Any]]:
     """Return the grid as lists; raise ValueError if it does not fit the estimator's parameters.
 
-    `names`: parameters of the estimator; `estimator`: its name, for messages. The grid must have one or two parameters
-    of the estimator, with at least one value each, and at most `MOST_CELLS` cells.
+    `names`: parameters of the estimator; `estimator`: its name, for messages. The grid must have one to `MOST_AXES`
+    parameters of the estimator, with at least one value each, and at most `MOST_POINTS` points.
     """
     lists = {name: list(values) for name, values in grid.items()}
-    if not 1 <= len(lists) <= 2:
-        raise ValueError(f"grid must have one or two parameters; got {len(lists)}: {', '.join(lists) or 'none'}")
+    if not 1 <= len(lists) <= MOST_AXES:
+        raise ValueError(f"grid must have 1 to {MOST_AXES} parameters; got {len(lists)}: {', '.join(lists) or 'none'}")
     names = sorted(names)
     for name, values in lists.items():
         if name not in names:
@@ -82,14 +86,41 @@ def check_grid(grid: Mapping[str, Iterable[Any]], names: Iterable[str], estimato
         if not values:
             raise ValueError(f"grid: {name} has no values")
     count = int(np.prod([len(values) for values in lists.values()]))
-    if count > MOST_CELLS:
-        raise ValueError(f"grid must have at most {MOST_CELLS:,} cells; got {count:,}")
+    if count > MOST_POINTS:
+        raise ValueError(f"grid must have at most {MOST_POINTS:,} points; got {count:,}")
     return lists
 
 
-def cells_of(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Return the parameters of every cell; the last parameter runs fastest."""
-    return [dict(zip(grid, values)) for values in product(*grid.values())]
+def chosen_cells(grid: Mapping[str, Sequence[Any]], design: str, n_cells: int, seed: int = 0) -> list[int]:
+    """Return the numbers of the cells that a design visits, in their order; all of them if there are no more.
+
+    `design`: "grid": every cell, see `visiting_order`; "sobol": `n_cells` distinct cells at the points of a scrambled
+    Sobol sequence; "random": as many cells drawn without repetition; `seed`: of either. Raises ValueError if a design
+    is unknown.
+    """
+    if design not in DESIGNS:
+        raise ValueError(f"design must be one of {', '.join(DESIGNS)}; got {design!r}")
+    sizes = [len(values) for values in grid.values()]
+    total = int(np.prod(sizes))
+    check_integer("n_cells", n_cells)
+    count = total if design == "grid" else min(n_cells, total)
+    if count > MOST_CELLS:
+        raise ValueError(f"grid must have at most {MOST_CELLS:,} cells that are visited; got {count:,}")
+    if count == total:
+        return visiting_order(grid)
+    if design == "random":
+        return np.random.default_rng(seed).permutation(total)[:n_cells].tolist()
+    sequence, numbers = qmc.Sobol(len(sizes), rng=seed), dict[int, None]()
+    while len(numbers) < n_cells:
+        places = (sequence.random(1 << max(n_cells - 1, 1).bit_length()) * sizes).astype(int)
+        numbers |= dict.fromkeys(np.ravel_multi_index(tuple(places.T), sizes).tolist())
+    return list(numbers)[:n_cells]
+
+
+def cell_of(grid: Mapping[str, Sequence[Any]], number: int) -> dict[str, Any]:
+    """Return the parameters of a cell; the last parameter runs fastest."""
+    places = np.unravel_index(number, [len(values) for values in grid.values()])
+    return {name: values[int(place)] for (name, values), place in zip(grid.items(), places)}
 
 
 def visiting_order(grid: Mapping[str, Sequence[Any]]) -> list[int]:

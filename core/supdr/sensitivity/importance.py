@@ -13,8 +13,8 @@ from sklearn.ensemble import ExtraTreesRegressor
 from supdr.sensitivity.outcome import Result
 
 # Trees of the estimate from a part of the grid, and the most points of the grid at which they are evaluated.
-TREES = 100
-MOST_POINTS = 20_000
+TREES = 50
+MOST_POINTS = 4096
 
 # Deviations below this share of the largest value are rounding.
 ROUNDING = 1e-12

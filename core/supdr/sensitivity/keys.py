@@ -15,7 +15,7 @@ from supdr.sensitivity.rows import Rows
 
 def fit_keys(
     estimator: BaseEstimator,
-    cells: Sequence[dict[str, Any]],
+    cells: Mapping[int, dict[str, Any]],
     paths: Sequence[Sequence[int]],
     rows: Rows,
     *,
@@ -25,8 +25,8 @@ def fit_keys(
 ) -> dict[tuple[int, int, int], str]:
     """Return the key of every fit of a sweep.
 
-    `estimator`: not fitted; `cells`: parameters of every cell; `paths`: numbers of the cells in the order of visits;
-    `rows`: data and splits of every seed; `scoring`: metrics; `transductive`, `warm`: see `Job`.
+    `estimator`: not fitted; `cells`: parameters of every cell, by its number; `paths`: numbers of the cells in the
+    order of visits; `rows`: data and splits of every seed; `scoring`: metrics; `transductive`, `warm`: see `Job`.
     """
     try:
         release = version("supdr-viz")

@@ -7,13 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import (
-    BaseCrossValidator,
-    KFold,
-    ShuffleSplit,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-)
+from sklearn.model_selection import BaseCrossValidator, KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
 from supdr.engine.targets import missing_values, uniform_labels
 

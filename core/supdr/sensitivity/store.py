@@ -98,7 +98,6 @@ class Store:
             self._connection.execute(f"PRAGMA user_version = {VERSION}")
         with self._connection:
             self._connection.execute(_TABLE)
-            self._connection.execute(_MAPS)
 
     def __enter__(self) -> Store:
         return self
@@ -146,7 +145,9 @@ class Store:
         marks = ", ".join("?" * 13)
         with self._explained(), self._connection:
             self._connection.executemany(f"INSERT OR IGNORE INTO fits VALUES ({marks})", values)
-            self._connection.executemany("INSERT OR IGNORE INTO maps VALUES (?, ?)", maps)
+            if maps:
+                self._connection.execute(_MAPS)
+                self._connection.executemany("INSERT OR IGNORE INTO maps VALUES (?, ?)", maps)
 
     def find(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
         """Return the stored fits with these keys: key -> fields of an `Outcome`.
@@ -173,8 +174,17 @@ class Store:
         -------
         dict
         """
+        if not self._has_maps:
+            return {}
         found = self._select("key, points FROM maps", keys)
         return {key: np.frombuffer(points, "<i2").reshape(-1, 2) for key, points in found}
+
+    @property
+    def _has_maps(self) -> bool:
+        """Whether any map was written."""
+        with self._explained():
+            tables = self._connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'maps'")
+            return bool(tables.fetchone()[0])
 
     def _select(self, columns: str, keys: Iterable[str]) -> list[Any]:
         """Return the rows of a table, with these keys."""
@@ -196,7 +206,8 @@ class Store:
         with self._explained(), self._connection:
             marks = [(key,) for key in keys]
             self._connection.executemany("DELETE FROM fits WHERE key = ?", marks)
-            self._connection.executemany("DELETE FROM maps WHERE key = ?", marks)
+            if self._has_maps:
+                self._connection.executemany("DELETE FROM maps WHERE key = ?", marks)
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_regressor
 
 from supdr.engine.reuse import fingerprint
-from supdr.sensitivity.axes import cells_of, check_grid, visiting_order
+from supdr.sensitivity.axes import cell_of, check_grid, chosen_cells
 from supdr.sensitivity.executors import Crew, crew_of, explain_unsendable, is_death
 from supdr.sensitivity.fitting import Fit, Job
 from supdr.sensitivity.keys import fit_keys
@@ -65,14 +65,18 @@ class Progress:
 
 
 class Sweep:
-    """The sensitivity of an estimator to one or two of its parameters.
+    """The sensitivity of an estimator to some of its parameters.
 
     Parameters
     ----------
     estimator : estimator
         An estimator of this library or of scikit-learn; it is cloned, not fitted.
     grid : mapping of str to iterable
-        One or two parameters and their values, see `logarithmic` and `linear`; names as for ``set_params``.
+        One to six parameters and their values, see `logarithmic` and `linear`; names as for ``set_params``.
+    design : {"grid", "sobol", "random"}, default="grid"
+        Every cell of the grid, or `n_cells` distinct ones: at the points of a Sobol sequence, or drawn at random.
+    n_cells : int, default=64
+        Number of cells of a Sobol or random design, >= 1; its seed is the first one of `seeds`.
     cv : int, float, cross-validator or iterable of (train, test), default=5
         Folds, or the share that is held out.  Rows without a label train in every fold.
     scoring : str, sequence, mapping or callable, default="error"
@@ -95,11 +99,13 @@ class Sweep:
         SQLite file to which every finished fit is written at once, and from which an interrupted sweep resumes.
     retry_failed : bool, default=False
         Whether fits that failed in an earlier run are computed again.
+    finished : iterable of Cell, default=()
+        Cells of an earlier run of the same sweep on the same rows, which are written to the store and not computed.
 
     Attributes
     ----------
-    cells : list of dict
-        Parameters of every cell.
+    cells : dict of int to dict
+        Parameters of every cell that is visited, by its number in the grid, whose last parameter runs fastest.
     progress : Progress
         Of the latest run.
 
@@ -120,6 +126,8 @@ class Sweep:
         estimator: BaseEstimator,
         grid: Mapping[str, Iterable[Any]],
         *,
+        design: str = "grid",
+        n_cells: int = 64,
         cv: Any = 5,
         scoring: Scoring = "error",
         seeds: Iterable[int] = (0,),
@@ -130,6 +138,7 @@ class Sweep:
         maps: bool = False,
         store: str | Path | Store | None = None,
         retry_failed: bool = False,
+        finished: Iterable[Cell] = (),
     ) -> None:
         name = type(estimator).__name__
         self.estimator = estimator
@@ -142,9 +151,13 @@ class Sweep:
             raise ValueError(f"transductive=True needs an estimator with transduction_; {name} has none")
         if warm_along is not None:
             _check_path(estimator, self.grid, warm_along)
+            if design != "grid":
+                raise ValueError(f"warm_along needs design='grid': a path visits all of its cells; got {design!r}")
         self.transductive, self.warm_along, self.shortcuts = transductive, warm_along, shortcuts
         self.prepare, self.maps, self.store, self.retry_failed = prepare, maps, store, retry_failed
-        self.cells = cells_of(self.grid)
+        self.finished = tuple(finished)
+        chosen = chosen_cells(self.grid, design, n_cells, self.seeds[0])
+        self.cells = {number: cell_of(self.grid, number) for number in chosen}
         self.progress = Progress(0)
 
     def result(self, cells: Iterable[Cell] = ()) -> Result:
@@ -211,7 +224,7 @@ class _Run:
         self.rows = Rows(X, y, splits, fingerprint((X, y, *how)), sweep.prepare)
         self.places = [(seed, fold) for seed in sweep.seeds for fold in range(len(splits[seed]))]
         self._mapped = self.places[0] if sweep.maps else None
-        self.outcomes: dict[int, dict[tuple[int, int], Outcome]] = {number: {} for number in range(len(sweep.cells))}
+        self.outcomes: dict[int, dict[tuple[int, int], Outcome]] = {number: {} for number in sweep.cells}
         self.pending: deque[tuple[Fit, ...]] = deque()
         self.suspects: deque[tuple[Fit, ...]] = deque()
         self.deaths: dict[tuple[Fit, ...], int] = {}
@@ -249,6 +262,9 @@ class _Run:
             for place, key in self._keys.items()
             if key in fits
         ]
+        brought = self._brought(fits)
+        self._write(store, brought)
+        stored += brought
         complete = list(self._note(stored))
         self.sweep.progress.stored = len(stored)
         for path in self._paths:
@@ -256,6 +272,11 @@ class _Run:
                 if any((seed, fold) not in self.outcomes[number] for number in path):
                     self.pending.append(tuple(Fit(number, seed, fold, self.sweep.cells[number]) for number in path))
         yield from (replace(cell, stored=True) for cell in complete)
+
+    def _brought(self, fits: Collection[str]) -> list[Outcome]:
+        """Return the outcomes of the sweep's finished cells that are not among the stored fits."""
+        outcomes = [outcome for cell in self.sweep.finished for outcome in cell.outcomes]
+        return [each for each in outcomes if self._keys.get((each.cell, each.seed, each.fold), "") not in {*fits, ""}]
 
     def _recall_maps(self, store: Store, fits: dict[str, dict[str, Any]]) -> dict[str, NDArray]:
         """Return the stored maps by key; fits that succeeded and lack theirs are removed from `fits`."""
@@ -421,7 +442,7 @@ def _check_path(estimator: Any, grid: Mapping[str, Any], name: str) -> None:
 def _paths(sweep: Sweep) -> list[list[int]]:
     """Return the cells in the order of visits, each as a path of its own or, with `warm_along`, in whole paths."""
     if sweep.warm_along is None:
-        return [[number] for number in visiting_order(sweep.grid)]
-    numbers = np.arange(len(sweep.cells)).reshape([len(values) for values in sweep.grid.values()])
+        return [[number] for number in sweep.cells]
+    numbers = np.array(sorted(sweep.cells)).reshape([len(values) for values in sweep.grid.values()])
     along = list(sweep.grid).index(sweep.warm_along)
     return [list(map(int, path)) for path in np.moveaxis(numbers, along, -1).reshape(-1, numbers.shape[along])]

@@ -124,8 +124,8 @@ def _remembered(search: SummedSearch, change: tuple[Any, Any], new: NDArray, mem
     pairs, s, y = search.pairs, [3 + k for k in range(m)], [3 + m + k for k in range(m)]
     if new[0, 1] > CURVATURE * np.sqrt(new[0, 0] * new[1, 1]):
         pairs, s, y = (*pairs, change)[-memory:], [*s, 0][-memory:], [*y, 1][-memory:]
-    kept = [*s, *y, 2]
-    return pairs, products[np.ix_(kept, kept)]
+    numbers = [*s, *y, 2]
+    return pairs, products[np.ix_(numbers, numbers)]
 
 
 # --- on a partition -----------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 
 from supdr.engine.interruption import checkpoint
+from supdr.engine.sparse_rows import SparseRows
 
 Array = NDArray[np.float64]
 
@@ -51,6 +52,8 @@ class Mapping:
 
     def features(self, X: Array) -> Array:
         """Return Phi (n, M) of rows (n, D)."""
+        if isinstance(X, SparseRows):
+            return (X - self.centers[0]).toarray()
         Phi = np.empty((len(X), self.n_features))
         step = self._block_rows(X.shape[1])
         for start in range(0, len(X), step):
@@ -60,6 +63,8 @@ class Mapping:
 
     def apply(self, X: Array, weights: Array) -> Array:
         """Return Phi W' (n, L) of rows (n, D), W' (M, L), in blocks."""
+        if isinstance(X, SparseRows):
+            return (X - self.centers[0]) @ weights
         images = np.empty((len(X), weights.shape[1]))
         step = min(self._block_rows(X.shape[1]), rows_in_memory(self.n_features))
         for start in range(0, len(X), step):

@@ -27,6 +27,7 @@ from supdr.engine.context import current_context
 from supdr.engine.interruption import abandonable, checkpoint
 from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
 from supdr.engine.reuse import fingerprint, reused
+from supdr.engine.sparse_rows import SparseRows
 from supdr.solvers.distances import median_of_squares, squares_among
 from supdr.solvers.gaussians import BLOCK_FLOPS, Mapping, rows_in_memory
 
@@ -60,6 +61,9 @@ SCALING_ROWS = 400
 
 # Of a basis that runs with other labels of the same rows share: rows times centres.
 SHARED_SIZE = 1_000_000
+
+# Sparse rows at most on which a ridge is chosen.
+MOST_ROWS = 1500
 
 # Two numbers that differ by less than this share count as one.
 SAME = 1e-9
@@ -121,8 +125,8 @@ def kernel_spectrum(kernel: Array) -> Spectrum:
     Eigenvalues that are rounding are left out.
     """
     e, Q = abandonable(lambda: np.linalg.eigh(kernel))
-    kept = e > SMALLEST_EIGENVALUE * e[-1]
-    return Spectrum(e[kept], np.ascontiguousarray(Q[:, kept] / np.sqrt(e[kept])))
+    significant = e > SMALLEST_EIGENVALUE * e[-1]
+    return Spectrum(e[significant], np.ascontiguousarray(Q[:, significant] / np.sqrt(e[significant])))
 
 
 def nystroem_spectrum(gram: Array, inner: Array) -> Spectrum:
@@ -221,11 +225,32 @@ def best_ridge(features: Array, classes: NDArray, corners: Array, ridges: Array,
     return _best_ridge(_basis_of(features, ridges, symmetric), classes, corners)
 
 
+def best_ridge_of_rows(features: SparseRows, classes: NDArray, corners: Array, rng: np.random.Generator) -> Choice:
+    """Return the best ridge, of `RIDGES` times the mean squared length, for sparse rows as features.
+
+    `features` (n, M); `classes` (n,); `corners` (K, q); `rng`: chooses the rows on which more than `MOST_ROWS` are
+    judged; the ridge is then one for all rows.
+    """
+    share = min(1.0, MOST_ROWS / len(features))
+    if share < 1.0:
+        some = np.sort(rng.choice(len(features), MOST_ROWS, replace=False))
+        features, classes = features[some], classes[some]
+    size = features.square / len(features) or 1.0
+    e, Q = abandonable(lambda: np.linalg.eigh(features.row_gram()))
+    e = np.maximum(e, 0.0)
+    choice = _best_ridge(_basis(e, Q * np.sqrt(e), RIDGES * size), classes, corners)
+    return choice._replace(ridge=choice.ridge / share)
+
+
 def _basis_of(features: Array, ridges: Array, symmetric: bool) -> Basis:
     """Return the basis of features (n, M) for the penalty |W|^2."""
     e, back = weight_spectrum(features, symmetric=symmetric)
     checkpoint()
-    basis = features @ back
+    return _basis(e, features @ back, ridges)
+
+
+def _basis(e: Array, basis: Array, ridges: Array) -> Basis:
+    """Return B (n, r) with B'B = diag(e) and what its left-out fits at some ridges need."""
     ridges = np.maximum(ridges, SMALLEST_RIDGE * max(float(e.sum()), np.finfo(float).tiny))
     return Basis(e, basis, ridges, _leverages(basis, e, ridges))
 
@@ -267,6 +292,18 @@ def _key(inputs: Any) -> str | None:
     return None if current_context().cache is None else fingerprint(inputs)
 
 
+def _basis_of_width(
+    exponents: Callable[[], Array], key: str | None, gamma: float, ridges: Array, symmetric: bool
+) -> Basis:
+    """Return the basis of a width, kept under the key of the exponents where there is one."""
+
+    def compute() -> Basis:
+        """Return the basis."""
+        return _basis_of(np.exp(gamma * exponents()), ridges, symmetric)
+
+    return compute() if key is None else reused("left-out basis", lambda: (key, gamma, ridges, symmetric), compute)
+
+
 def _best_width(
     exponents: Callable[[], Array],
     key: str | None,
@@ -285,13 +322,7 @@ def _best_width(
     choices = []
     for width in widths:
         gamma = 0.5 / (width * unit) ** 2
-
-        def compute(gamma: float = gamma) -> Basis:
-            """Return the basis of a width."""
-            return _basis_of(np.exp(gamma * exponents()), ridges, symmetric)
-
-        inputs = (key, gamma, ridges, symmetric)
-        basis = compute() if key is None else reused("left-out basis", lambda inputs=inputs: inputs, compute)
+        basis = _basis_of_width(exponents, key, gamma, ridges, symmetric)
         choices.append(_best_ridge(basis, classes, corners)._replace(width=width, gamma=gamma))
     return min(choices)
 
@@ -319,7 +350,7 @@ def best_scaling(
             distinct[kind] = fitted
     if len(distinct) == 1:
         return scalings[0]
-    chosen = np.ascontiguousarray(X[rows][some])
+    chosen = X[rows][some]
     scores = []
     for fitted in distinct.values():
         checkpoint()

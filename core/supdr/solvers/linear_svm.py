@@ -250,19 +250,19 @@ class _Proximal:
         self, theta: Array, centre: Array, tau: float, accuracy: float, band: float, t: Array, max_iter: int
     ) -> tuple[int, Array]:
         """Minimise at one centre; return the Newton steps and the new t (n,).  Writes theta in place."""
-        kept = np.flatnonzero(np.abs(t) <= band)
-        if 4 * len(kept) > 3 * len(t):
+        near = np.flatnonzero(np.abs(t) <= band)
+        if 4 * len(near) > 3 * len(t):
             return self._newton(theta, centre, tau, accuracy, None, t, max_iter)[:2]
-        began = theta.copy()
-        steps, after, finished = self._newton(theta, centre, tau, accuracy, kept, t, min(max_iter, STEPS_IN_BAND))
-        held = np.ones(len(t), dtype=bool)
-        held[kept] = False
-        if finished and not (held & (np.sign(t) * after <= tau)).any():
+        first_theta = theta.copy()
+        steps, after, finished = self._newton(theta, centre, tau, accuracy, near, t, min(max_iter, STEPS_IN_BAND))
+        outside = np.ones(len(t), dtype=bool)
+        outside[near] = False
+        if finished and not (outside & (np.sign(t) * after <= tau)).any():
             return steps, after
-        # A row that was held came to its margin, or those kept have no minimum of their own: all rows take part.
-        theta[:] = began
-        more, after, _ = self._newton(theta, centre, tau, accuracy, None, t, max(max_iter - steps, 1))
-        return steps + more, after
+        # A row outside of the band came to its margin, or those in it have no minimum of their own: all rows take part.
+        theta[:] = first_theta
+        more_steps, after, _ = self._newton(theta, centre, tau, accuracy, None, t, max(max_iter - steps, 1))
+        return steps + more_steps, after
 
     def _newton(
         self, theta: Array, centre: Array, tau: float, accuracy: float, kept: NDArray | None, t: Array, max_iter: int
@@ -279,8 +279,8 @@ class _Proximal:
         steps, finished = 0, False
         while not finished and steps < max_iter:
             checkpoint()
-            planned = min(portion, max_iter - steps)
-            made, finished = newton_steps(
+            most_steps = min(portion, max_iter - steps)
+            n_steps, finished = newton_steps(
                 A,
                 weight,
                 constant,
@@ -288,14 +288,14 @@ class _Proximal:
                 tau,
                 self.unit,
                 self.fit_bias,
-                planned,
+                most_steps,
                 accuracy,
                 steps == 0,
                 theta,
                 t,
                 beta,
             )
-            steps += made
+            steps += n_steps
         after = np.empty_like(self.weight)
         hinge_arguments(self.A, theta, self.linear, after)  # afresh: updates add rounding up
         return steps, after, finished
@@ -313,9 +313,9 @@ class _Proximal:
             alpha[heavier] *= ratio
         image = np.empty(len(theta))
         weighted_sum(self.A, alpha, np.ones_like(alpha), image)
-        # sum alpha y b vanishes with a fitted bias; a kept one is part of what is given.
-        given = 0.0 if self.fit_bias else theta[-1] * image[-1]
-        objective = float(inner(alpha, self.linear) - given - 0.5 * image[:-1] @ image[:-1])
+        # sum alpha y b vanishes with a fitted bias; one that is not fitted has a term.
+        bias_term = 0.0 if self.fit_bias else theta[-1] * image[-1]
+        objective = float(inner(alpha, self.linear) - bias_term - 0.5 * image[:-1] @ image[:-1])
         primal = self._primal(theta, t)
         gap = primal - objective
         return LinearSVMSolution(

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, svds
 
-from supdr.engine.interruption import checkpoint
+from supdr.engine.interruption import abandonable, checkpoint
+from supdr.engine.sparse_rows import SparseRows
 from supdr.rows.in_memory import InMemoryRows
 
 # Cells of one block of rows: it stays in the cache, and takes well below 20 ms.
@@ -26,6 +28,12 @@ LEAST_ROWS = 64
 
 # Small systems solved between two checks of the stop flag.
 SYSTEMS = 4096
+
+# Up to this many rows or columns of sparse rows all singular vectors are found, however few are needed.
+ALL_VECTORS = 300
+
+# Stored cells times products with vectors after which the search for exact singular vectors ends: some ten seconds.
+VISITED_CELLS = 1_000_000_000
 
 # Up to this many rows or columns the starting point is exact.
 SMALL_SIDE = 1000
@@ -47,12 +55,53 @@ def row_blocks(shape: tuple[int, int], cells: int | None = None) -> Iterator[sli
         yield slice(begin, min(begin + size, n_rows))
 
 
+def blocks_of(X: Any) -> Iterator[slice]:
+    """Yield slices of rows of X (N, D) as `row_blocks` does; of sparse rows one, whose products are small."""
+    if isinstance(X, SparseRows):
+        checkpoint()
+        yield slice(None)
+    else:
+        yield from row_blocks(X.shape)
+
+
+def leading_triplets(X: SparseRows, count: int) -> tuple[NDArray, NDArray, NDArray]:
+    """Return the largest singular values of sparse rows (N, D) with their vectors: (N, r), (r,) and (r, D).
+
+    Exact but where `VISITED_CELLS` are too few for it; then they are as near as subspace iteration comes.
+    """
+    smaller = min(X.shape)
+    if smaller <= max(ALL_VECTORS, 3 * count):
+        return _beside(X, abandonable(X.decomposition)[1][:count])
+    operator = LinearOperator(
+        X.shape, X.__matmul__, X.T.__matmul__, matmat=X.__matmul__, rmatmat=X.T.__matmul__, dtype=np.float64
+    )
+    rng = np.random.default_rng(0)
+    restarts = max(1, VISITED_CELLS // max(X.cells.nnz, 1) // max(count, 18))  # of as many products, by default
+    try:
+        left, singular, right = abandonable(
+            lambda: svds(operator, count, v0=rng.normal(size=smaller), maxiter=restarts)
+        )
+    except ArpackNoConvergence:
+        return _beside(X, _subspace(X, np.zeros(X.shape[1]), count, rng, InMemoryRows(len(X))).T)
+    return left[:, ::-1], singular[::-1], right[::-1]
+
+
+def _beside(X: SparseRows, right: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """Return left singular vectors and singular values beside right singular vectors (r, D)."""
+    image = X @ right.T
+    singular = np.linalg.norm(image, axis=0)
+    return image / np.where(singular > 0.0, singular, 1.0), singular, right
+
+
 def leading_singular_values(X: NDArray, count: int) -> NDArray:
     """Return the largest singular values of X minus its column means, largest first.
 
     `X` (N, D): NaN where not observed: such cells count as their column's mean. `count`: how many; zeros follow where
     there are fewer. Returns (count,).
     """
+    if isinstance(X, SparseRows):
+        singular = leading_triplets(X - X.mean(0), min(count, *X.shape))[1]
+        return np.pad(singular, (0, count - len(singular)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a column may have no observed cell
         mean = np.nan_to_num(np.nanmean(X, axis=0))
@@ -167,11 +216,7 @@ def leading_rows(X: Any, centre: NDArray, n_components: int, rng: np.random.Gene
     rows = InMemoryRows(len(X)) if rows is None else rows
     n_rows, n_columns = rows.n_rows, len(centre)
     if n_rows <= min(n_columns, SMALL_SIDE):
-        gram = np.zeros((n_rows, n_rows))
-        for columns in row_blocks((n_columns, n_rows)):
-            part = _centred(X[:, columns], centre[columns])
-            gram += part @ part.T
-        vectors = np.linalg.eigh(gram)[1][:, ::-1][:, :n_components]
+        vectors = np.linalg.eigh(_row_gram(X, centre))[1][:, ::-1][:, :n_components]
     else:
         if n_columns <= SMALL_SIDE:
             gram = rows.total(_column_gram, X, centre)
@@ -188,7 +233,19 @@ def leading_rows(X: Any, centre: NDArray, n_components: int, rng: np.random.Gene
     return rows.each(_contiguous_product, vectors, np.sign(peak) * math.sqrt(n_rows))
 
 
+def _row_gram(X: NDArray, centre: NDArray) -> NDArray:
+    if isinstance(X, SparseRows):
+        return (X - centre).row_gram()
+    gram = np.zeros((len(X), len(X)))
+    for columns in row_blocks(X.shape[::-1]):
+        part = _centred(X[:, columns], centre[columns])
+        gram += part @ part.T
+    return gram
+
+
 def _column_gram(X: NDArray, centre: NDArray) -> NDArray:
+    if isinstance(X, SparseRows):
+        return (X - centre).column_gram()
     gram = np.zeros((len(centre), len(centre)))
     for rows in row_blocks(X.shape):
         part = _centred(X[rows], centre)
@@ -198,7 +255,7 @@ def _column_gram(X: NDArray, centre: NDArray) -> NDArray:
 
 def _projected(X: NDArray, centre: NDArray, directions: NDArray) -> tuple[NDArray, NDArray]:
     """Return the rows along the directions, and the sums of their squares."""
-    vectors = np.concatenate([_centred(X[rows], centre) @ directions for rows in row_blocks(X.shape)])
+    vectors = np.concatenate([_centred(X[rows], centre) @ directions for rows in blocks_of(X)])
     return vectors, (vectors**2).sum(axis=0)
 
 
@@ -221,9 +278,10 @@ def _contiguous_product(vectors: NDArray, factors: NDArray) -> NDArray:
     return np.ascontiguousarray(vectors * factors)
 
 
-def _centred(part: NDArray, centre: NDArray) -> NDArray:
+def _centred(part: Any, centre: NDArray) -> Any:
     part = part - centre
-    part[np.isnan(part)] = 0.0
+    if not isinstance(part, SparseRows):
+        part[np.isnan(part)] = 0.0
     return part
 
 
@@ -241,7 +299,7 @@ def _subspace(X: Any, centre: NDArray, n_components: int, rng: np.random.Generat
 
 def _power_step(X: NDArray, centre: NDArray, basis: NDArray) -> NDArray:
     image = np.zeros_like(basis)
-    for rows in row_blocks(X.shape):
+    for rows in blocks_of(X):
         part = _centred(X[rows], centre)
         image += part.T @ (part @ basis)
     return image

@@ -212,17 +212,17 @@ class _Search:
 
 def _small(near: WorkingSet, theta: Array, start: Array, tol: float, warm: bool) -> tuple[Any, Dual]:
     """Return the solution of a classifier's problem of rows and means, and its multipliers over their limits."""
-    used = np.flatnonzero(near.sums[:, -1] > 0.0)
-    weight = np.concatenate([near.weight, near.sums[used, -1]])
-    rows = np.concatenate([near.rows, near.sums[used, :-1] / near.sums[used, -1:]])
-    signs = np.concatenate([near.signs, np.where(used >= len(near.sums) // 2, 1, -1).astype(np.int8)])
+    nonempty = np.flatnonzero(near.sums[:, -1] > 0.0)
+    weight = np.concatenate([near.weight, near.sums[nonempty, -1]])
+    rows = np.concatenate([near.rows, near.sums[nonempty, :-1] / near.sums[nonempty, -1:]])
+    signs = np.concatenate([near.signs, np.where(nonempty >= len(near.sums) // 2, 1, -1).astype(np.int8)])
     alpha = weight * (margins(rows, signs, start) > 0.0) if warm else None
     solve = partial(solve_linear_svm, rows, signs.astype(float), weight, alpha=alpha, coef=start[:-1], bias=start[-1])
     solution = solve(tol=tol)
     if not solution.converged:  # rounding came first; on the way there it has been nearer
         solution = min(solution, solve(tol=max(tol, INNER * ENOUGH)), key=lambda each: each.gap)
     shares, groups = solution.alpha / weight, np.zeros(len(near.sums))
-    groups[used] = shares[len(near.rows) :]
+    groups[nonempty] = shares[len(near.rows) :]
     own = np.split(shares[: len(near.rows)], ends(near.numbers))
     return solution, Dual(theta, near.numbers, tuple(own), groups)
 

@@ -16,10 +16,13 @@ once per latent coordinate (algorithm 1).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from supdr.engine.sparse_rows import SparseRows, has_missing
 from supdr.solvers.positive_definite import solve_positive
 
 
@@ -30,10 +33,9 @@ def split_missing(X: NDArray) -> tuple[NDArray, NDArray | None]:
     (0 if there is none) where cells are missing; `X` itself if none is; `observed` (N, m): 1.0 where observed, else
     0.0; None if no cell is missing.
     """
-    missing = np.isnan(X)
-    if not missing.any():
+    if not has_missing(X):
         return X, None
-    total, count = observed_sums(X)
+    missing, (total, count) = np.isnan(X), observed_sums(X)
     return np.where(missing, total / np.maximum(count, 1.0), X), np.where(missing, 0.0, 1.0)
 
 
@@ -65,11 +67,45 @@ def reconstruction_error(
 
     A row bias is recognised by its column: `latent` is (N, d) or (N, d + 1).
     """
+    if isinstance(X, SparseRows):
+        return X.distance(*with_biases(latent, components, intercept_x))
     residual = reconstruct(latent, components, intercept_x)
     residual -= X
     if observed is not None:
         residual *= observed
     return float(np.vdot(residual, residual))
+
+
+def with_biases(latent: NDArray, components: NDArray, intercept_x: NDArray) -> tuple[NDArray, NDArray]:
+    """Return [Z, 1] and the loadings that belong to it: V, ones if Z has a row bias, and bv."""
+    ones = np.ones((latent.shape[1] - len(components), components.shape[1]))
+    return np.column_stack([latent, np.ones(len(latent))]), np.concatenate([components, ones, intercept_x[None]])
+
+
+@dataclass(frozen=True, eq=False)
+class SparseResidual:
+    """X - Z V (N, m) of sparse rows X, for products and sums.
+
+    latent (N, d): Z; loadings (d, m): V.
+    """
+
+    X: SparseRows
+    latent: NDArray
+    loadings: NDArray
+
+    __array_ufunc__ = None
+
+    def __matmul__(self, right: NDArray) -> NDArray:
+        return self.X @ right - self.latent @ (self.loadings @ right)
+
+    def __rmatmul__(self, left: NDArray) -> NDArray:
+        return left @ self.X - (left @ self.latent) @ self.loadings
+
+    def sum(self, axis: int) -> NDArray:
+        """Return the sums of the columns (axis 0) or of the rows (axis 1)."""
+        if axis == 1:
+            return self @ np.ones(self.X.shape[1])
+        return self.X.total - self.latent.sum(axis=0) @ self.loadings
 
 
 def reconstruction_terms(
@@ -122,6 +158,9 @@ def loading_sums(
     design = np.empty((n_rows, d + 1))  # [U, 1]
     design[:, :d] = latent
     design[:, d] = 1.0
+    if isinstance(X, SparseRows):
+        right = design.T @ X
+        return design.T @ design, right if row_offset is None else right - (design.T @ row_offset)[:, None]
     target = X if row_offset is None else X - row_offset[:, None]
     if observed is None:
         return design.T @ design, design.T @ target

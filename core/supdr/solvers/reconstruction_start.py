@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.sparse_rows import SparseRows
 from supdr.rows.in_memory import InMemoryRows
+from supdr.solvers.low_rank import SMALL_SIDE, leading_triplets
 from supdr.solvers.reconstruction import loading_sums, solve_loadings
 
 # Data whose covariance is the identity up to this have no leading direction.
@@ -24,6 +26,8 @@ def pca_start(X: Any, n_components: int, rows: Any = None) -> Any:
     rows where X is in partitions: singular vectors are then those of a triangle R with R'R = X'X. Returns `latent` (N,
     min(d, N, m)).
     """
+    if isinstance(X, SparseRows):
+        return _sparse_start(X, n_components)
     whole = rows is None
     rows = InMemoryRows(len(X)) if whole else rows
     n_rows, mean = rows.n_rows, rows.total(np.sum, X, 0) / rows.n_rows
@@ -37,6 +41,16 @@ def pca_start(X: Any, n_components: int, rows: Any = None) -> Any:
     _, singular, right = np.linalg.svd(triangle, full_matrices=False)
     scale = np.sqrt(n_rows) * _signs(right) / np.maximum(singular, np.finfo(float).eps * m * singular[0])
     return rows.each(_along, X, mean, np.ascontiguousarray((right.T * scale)[:, :n_components]))
+
+
+def _sparse_start(X: SparseRows, n_components: int) -> NDArray:
+    """Return the same of sparse rows; of many columns that are not whitened a covariance is not formed to see it."""
+    (n_rows, m), centred = X.shape, X - X.mean(0)
+    looks_white = m <= n_rows and (X.matrix is not None or m <= SMALL_SIDE)
+    if looks_white and np.abs(centred.column_gram() / n_rows - np.eye(m)).max() < WHITE:
+        return centred @ np.eye(m)[:, :n_components]
+    left, _, right = leading_triplets(centred, min(n_components, n_rows, m))
+    return left * (np.sqrt(n_rows) * _signs(right))
 
 
 def _signs(right: NDArray) -> NDArray:
@@ -95,17 +109,17 @@ def initial_factors(
         components = init_scale * rng.standard_normal((n_components, m))
         intercept_x = init_scale * rng.standard_normal((1, m))[0]
         return latent, components, intercept_x
-    given = pca_start(X, n_components, None if rows is None else over) if isinstance(init, str) else init
-    latent = over.each(_begun, latent, given, n_components)
+    principal = pca_start(X, n_components, None if rows is None else over) if isinstance(init, str) else init
+    latent = over.each(_replaced_coordinates, latent, principal, n_components)
     sums = over.total(_first_loadings, X, latent, n_components, observed)
     return latent, *solve_loadings(sums, reg_v / beta)
 
 
-def _begun(latent: NDArray, given: NDArray, n_components: int) -> NDArray:
-    begun = latent.copy()
-    begun[:, : given.shape[1]] = given
-    begun[:, n_components:] = 0.0  # the row bias
-    return begun
+def _replaced_coordinates(latent: NDArray, coordinates: NDArray, n_components: int) -> NDArray:
+    replaced = latent.copy()
+    replaced[:, : coordinates.shape[1]] = coordinates
+    replaced[:, n_components:] = 0.0  # the row bias
+    return replaced
 
 
 def _first_loadings(

@@ -275,10 +275,10 @@ def _minimise(K: Array, state: _State, target: Array, tol: float, max_iter: int)
     patience = n * n // 4 if n <= INTERIOR_SIZE else max_iter
     iterations = 0
     for _ in range(MAX_REFRESHES):
-        made = method(K, state, tol, min(patience, max_iter) - iterations)
-        iterations += made
+        n_steps = method(K, state, tol, min(patience, max_iter) - iterations)
+        iterations += n_steps
         scale = float(state.diagonal.max() * np.abs(state.beta).sum())
-        if np.finfo(float).eps * made * scale > 0.01 * tol:
+        if np.finfo(float).eps * n_steps * scale > 0.01 * tol:
             state.gradient[:] = _gradient(K, state.beta, target)
         if state.spread() < tol or iterations >= max_iter:
             break
@@ -312,8 +312,8 @@ def _descend(K: Array, state: _State, tol: float, max_iter: int) -> int:
     iterations = 0
     while iterations < max_iter:
         checkpoint()
-        made, spread, burst = descend(K, *state, tol, burst, max_iter - iterations, SLICE)
-        iterations += made
+        n_steps, spread, burst = descend(K, *state, tol, burst, max_iter - iterations, SLICE)
+        iterations += n_steps
         _check_finite(state)
         if spread < tol:
             break
@@ -364,12 +364,12 @@ def _plain_steps(K: Array, state: _State, tol: float, max_steps: int) -> int:
     done = 0
     while done < max_steps:
         checkpoint()
-        planned = min(portion, max_steps - done)
-        made, _ = pair_steps(K, *state, tol, planned)
-        done += made
+        most_steps = min(portion, max_steps - done)
+        n_steps, _ = pair_steps(K, *state, tol, most_steps)
+        done += n_steps
         _check_finite(state)
         _, risers, fallers = _violators(state, tol)
-        if made < planned or len(risers) + len(fallers) <= few:
+        if n_steps < most_steps or len(risers) + len(fallers) <= few:
             break
     return done
 

@@ -62,8 +62,8 @@ def span_of(X: Array) -> tuple[Span, Array] | None:
     shift = X.mean(axis=0)
     centred = X - shift
     w, U = abandonable(lambda: np.linalg.eigh(centred @ centred.T))
-    kept = w > NEGLIGIBLE * max(float(w[-1]), np.finfo(float).tiny)
-    lengths = np.sqrt(w[kept])
-    own = np.zeros((n, int(kept.sum()) + 1))
-    own[:, :-1] = U[:, kept] * lengths
-    return Span(shift, np.ascontiguousarray(centred.T @ (U[:, kept] / lengths))), own
+    significant = w > NEGLIGIBLE * max(float(w[-1]), np.finfo(float).tiny)
+    lengths = np.sqrt(w[significant])
+    own = np.zeros((n, int(significant.sum()) + 1))
+    own[:, :-1] = U[:, significant] * lengths
+    return Span(shift, np.ascontiguousarray(centred.T @ (U[:, significant] / lengths))), own

@@ -252,8 +252,8 @@ class Compare:
     # --- checks by further fits ---------------------------------------------------------------------------------------
 
     def _begin_checks(self) -> None:
-        """Begin the checks that the address, a file or an example asks for, once the page is there."""
-        if self._ready and not self.transport.kernels.waiting:
+        """Begin the checks that the address, a file or an example asks for, once page and rows are there."""
+        if self._ready and not self.transport.kernels.waiting and not self.layout.notice.shown:
             wanted, self._wanted = self._wanted, ()
             for name in wanted:
                 self._check(name)

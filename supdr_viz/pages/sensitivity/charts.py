@@ -4,23 +4,57 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import holoviews as hv
 import panel as pn
+from bokeh.document import Document
 from holoviews.streams import Pipe
 from numpy.typing import ArrayLike
 
-from supdr_viz.pages.sensitivity.elements import View, bars, curve, heatmap
+from supdr.sensitivity.axes import MOST_AXES
+from supdr_viz.pages.sensitivity.elements import View, bars, curve, difference, heatmap, parallel
 from supdr_viz.pages.sensitivity.html_file import sweep_page
 from supdr_viz.pages.sensitivity.map_elements import MapWalk, large_map, maps_in_cells, maps_of
 from supdr_viz.pages.sensitivity.map_panel import MapPanel
 from supdr_viz.ui import widgets
 
 
+@dataclass(frozen=True)
+class Opening:
+    """What a visitor sees first of a prepared sweep: the same for all, but for the theme and the width."""
+
+    element: Callable[[View], Any]
+    example: str
+    narrow: bool
+    dark: bool
+    view: View = field(compare=False)
+
+
+@functools.lru_cache(maxsize=64)
+def _drawn(opening: Opening) -> Any:
+    """Return the chart of an opening as a document: HoloViews draws it once, which takes .1 s."""
+    document = Document()
+    document.add_root(hv.render(opening.element(opening.view), backend="bokeh"))
+    return document.to_json()
+
+
+def _copied(element: Callable[[View], Any], view: View) -> Any:
+    """Return a figure of Bokeh with the chart of an opening."""
+    document = Document.from_json(_drawn(Opening(element, view.example, view.narrow, view.dark, view)))
+    [figure] = document.roots
+    document.remove_root(figure)
+    return figure
+
+
+CURVES = tuple(functools.partial(curve, axis=axis) for axis in range(MOST_AXES))
+
+
 class Chart:
     """A chart that is drawn when there is something to draw, and then follows it.
+
+    The first that it shows of a prepared sweep is a copy of what is drawn once for all visitors.
 
     `element`: ``element(view)``. `place`: its place in the page.
     """
@@ -28,6 +62,7 @@ class Chart:
     def __init__(self, element: Callable[[View], Any]) -> None:
         self._element = element
         self._pipe: Pipe | None = None
+        self._first = True
         self.place = pn.Column(margin=0, **widgets.WIDE)
 
     def show(self, view: View | None, element: Callable[[View], Any] | None = None) -> None:
@@ -40,11 +75,23 @@ class Chart:
         if self._pipe is not None:
             self._pipe.send(view)
             return
+        if view.example and self._first:
+            self._first = False
+            figure = _copied(self._element, view)
+            self.place[:] = [pn.pane.Bokeh(figure, sizing_mode=figure.sizing_mode, margin=0)]
+            return
         self._pipe = Pipe(data=view)
         draw = self._element
         # The stream calls its parameter "data".
         drawn = hv.DynamicMap(lambda data: draw(data), streams=[self._pipe])
         self.place[:] = [pn.pane.HoloViews(drawn, linked_axes=False, margin=0, **widgets.WIDE)]
+
+
+def _main_element(view: View) -> Callable[[View], Any]:
+    """Return the chart of the cells: with three parameters and more their lines over parallel axes."""
+    if len(view.values) > 2:
+        return parallel
+    return heatmap if view.maps is None else maps_in_cells
 
 
 class SweepCharts:
@@ -58,9 +105,10 @@ class SweepCharts:
         self._ready = False
         self._labels: ArrayLike | None = None
         self.heatmap = Chart(heatmap)
-        self.curves = [Chart(functools.partial(curve, axis=axis)) for axis in range(2)]
+        self.curves = [Chart(each) for each in CURVES]
         self.bars = Chart(bars)
         self.map = Chart(large_map)
+        self.rival, self.difference = Chart(heatmap), Chart(difference)
         self.panel: MapPanel | None = None
         head = widgets.card_head("Map", "Point at a cell, or move the sliders.")
         self.map_card = widgets.card(widgets.html(head, **widgets.HEAD), visible=False)
@@ -78,10 +126,13 @@ class SweepCharts:
         if not self._ready:
             return
         view, several = self.view, len(self.view.result.grid)
-        self.heatmap.show(view, heatmap if view.maps is None else maps_in_cells)
+        self.heatmap.show(view, _main_element(view))
         for axis, each in enumerate(self.curves):
             each.show(view if axis < several and view.result.cells else None)
         self.bars.show(view if view.importance is not None else None)
+        rival = None if view.rival is None else replace(view.rival, dark=view.dark, narrow=view.narrow)
+        self.rival.show(rival)
+        self.difference.show(view if rival is not None and rival.result.cells else None)
         self._show_map()
 
     def html_page(self, address: str, sentences: str) -> str:
@@ -89,7 +140,7 @@ class SweepCharts:
         view = self.view
         if not view.result.cells:
             return ""
-        maps = None if self._labels is None else maps_of(view.result, self._labels)
+        maps = maps_of(view.result, self._labels) if self._labels is not None and len(view.values) < 3 else None
         return sweep_page(view, maps, address, sentences)
 
     # --- maps ---------------------------------------------------------------------------------------------------------
@@ -112,13 +163,13 @@ class SweepCharts:
             walk.place.data = {"number": [best.number if best is not None else 0]}
             self.panel, self.map = MapPanel(self._go_to), Chart(large_map)
             self.map_card[1:] = [self.map.place, self.panel.view]
-        self.view = replace(self.view, walk=walk, maps=None)
+        self.view = replace(self.view, walk=walk, maps=None, example="")
         self._take_maps()
         self.show()
 
     def _take_maps(self) -> None:
         view = self.view
-        if view.walk is None or self._labels is None:
+        if view.walk is None or self._labels is None or len(view.values) > 2:
             self.view = replace(view, maps=None)
             return
         if view.walk.place.data["number"][0] >= view.plane.size:

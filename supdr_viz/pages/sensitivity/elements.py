@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import holoviews as hv
 import numpy as np
 from bokeh.models import CustomJS, HoverTool, TapTool
+from bokeh.palettes import PuOr11
 from numpy.typing import NDArray
 
 from supdr.sensitivity import Cell, Importance, Result, importance
@@ -56,21 +57,29 @@ class View:
     """What the charts show.
 
     `result`: the grid, whose first parameter goes across, and its finished cells; `metric`: what the colours mean,
-    `measured`: in words; `titles`: of the parameters; `links`: to the explorer, of every cell; `options`: current
-    values of parameters; `narrow`: there is little room, as on a phone; `dark`: the theme; `maps`: of the cells, if
-    they are shown, and `walk`: which of them is the large one.
+    `measured`: in words; `titles`, `symbols`: of the parameters; `links`: to the explorer, by the number of the cell;
+    `n_cells`: of the sweep, or of the grid if it is 0; `options`: current values of parameters; `narrow`: there is
+    little room, as on a phone; `dark`: the theme; `maps`: of the cells, if they are shown, and `walk`: which of them is
+    the large one; `example`: name of the prepared sweep of which nothing else than its own cells is shown; `name`: of
+    the method; `role`: before names of figures, empty for the sweep itself; `rival`: another method on the same grid.
     """
 
     result: Result = field(default_factory=lambda: Result({"": [0]}, ["error"]))
     metric: str = "error"
     measured: str = ""
     titles: Sequence[str] = ("",)
-    links: Sequence[str] = ("",)
+    symbols: Sequence[str] = ()
+    links: Mapping[int, str] = field(default_factory=dict)
+    n_cells: int = 0
     options: Mapping[str, Any] = field(default_factory=dict)
     narrow: bool = False
     dark: bool = False
     maps: Any = None
     walk: Any = None
+    example: str = ""
+    name: str = ""
+    role: str = ""
+    rival: View | None = None
 
     @property
     def values(self) -> list[list[Any]]:
@@ -102,7 +111,7 @@ class View:
     @cached_property
     def importance(self) -> Importance | None:
         """Shares of the parameters; None while cells are missing."""
-        if len(self.result.cells) < self.means.size or np.isfinite(self.means).sum() < 2:
+        if len(self.result.cells) < (self.n_cells or self.means.size) or np.isfinite(self.means).sum() < 2:
             return None
         return importance(self.result, self.metric)
 
@@ -119,20 +128,27 @@ def heatmap(view: View) -> hv.Overlay:
 
 def heatmap_cells(view: View) -> hv.HeatMap:
     """Return the cells with their colours."""
-    plane, colours = view.plane, view.colours
+    texts = [cell_text(view, number) for number in range(view.plane.size)]
+    return _cells(view, view.plane, texts, view.colours.regions, view.limits)
+
+
+def _cells(
+    view: View, plane: NDArray, texts: Sequence[str], shades: Sequence[str], limits: tuple[float, float]
+) -> hv.HeatMap:
+    """Return a plane of values as cells. `texts`: what the pointer shows of each; `shades`: from low to high."""
     across, up = plane.shape
-    texts = np.array([cell_text(view, number) for number in range(plane.size)], dtype=object).reshape(plane.shape)
-    links = np.array(view.links, dtype=object).reshape(plane.shape)
+    said = np.array(texts, dtype=object).reshape(plane.shape)
+    links = np.array([view.links.get(number, "") for number in range(plane.size)], dtype=object).reshape(plane.shape)
     return hv.HeatMap(
-        (np.arange(float(across)), np.arange(float(up)), plane.T, texts.T, links.T),
+        (np.arange(float(across)), np.arange(float(up)), plane.T, said.T, links.T),
         ["x", "y"],
-        [hv.Dimension("value", range=view.limits), "text", "link"],
+        [hv.Dimension("value", range=limits), "text", "link"],
     ).opts(
         optimize_gridded=False,
-        cmap=list(colours.regions),
-        clim=view.limits,
-        clipping_colors={"NaN": colours.page},
-        line_color=colours.card,
+        cmap=list(shades),
+        clim=limits,
+        clipping_colors={"NaN": view.colours.page},
+        line_color=view.colours.card,
         line_width=2,
         nonselection_alpha=1.0,
         colorbar=True,
@@ -140,7 +156,28 @@ def heatmap_cells(view: View) -> hv.HeatMap:
         tools=[HoverTool(tooltips=TOOLTIP), TapTool()],
         clabel="",
         fill_alpha=1.0,
-        hooks=[_opening_runs],
+        hooks=[_opening_runs(f"{view.role}sweep cells")],
+    )
+
+
+def difference(view: View) -> hv.Overlay:
+    """Return the mean scores less those of the other sweep, cell by cell."""
+    assert view.rival is not None
+    plane = view.plane - view.rival.plane
+    largest = float(np.nanmax(np.abs(plane), initial=0.0)) or 1e-6
+    names = f"{view.name} − {view.rival.name}"
+    texts = [
+        f"{first}<br>{escape(names)}: <b>{value:+.4g}</b>"
+        for first, value in zip((cell_text(view, number) for number in range(plane.size)), plane.ravel())
+    ]
+    shown = replace(view, role="difference ")
+    cells = _cells(shown, plane, texts, PuOr11, (-largest, largest))
+    x, y = (axis.ravel().astype(float) for axis in np.indices(plane.shape))
+    said = [f"{value:+.3f}" if math.isfinite(value) and _has_room(view) else "" for value in plane.ravel()]
+    inks = ["#FFFFFF" if abs(value) > 0.7 * largest else "#17212B" for value in plane.ravel()]
+    words = hv.Labels((x, y, np.array(said, dtype=object), np.array(inks, dtype=object)), ["x", "y"], ["said", "ink"])
+    return (cells * words.opts(text_color="ink", text_font_size="11px")).opts(
+        hv.opts.Overlay(**heatmap_look(shown, f"Difference {names}"))
     )
 
 
@@ -156,17 +193,20 @@ def heatmap_look(view: View, kind: str) -> dict[str, Any]:
         "xlabel": titles[0],
         "ylabel": titles[1],
         "height": HEIGHT if len(view.values) > 1 else STRIP_HEIGHT,
-        **look(view, "heatmap", f"{kind}: {view.measured} by {' and '.join(filter(None, view.titles))}"),
+        **look(view, f"{view.role}heatmap", f"{kind}: {view.measured} by {' and '.join(filter(None, view.titles))}"),
     }
 
 
-def _opening_runs(plot: Any, _element: Any) -> None:
-    """Have a click on a cell open its run."""
-    source = plot.handles["source"]
-    tap = plot.state.select_one(TapTool)
-    if source.name is None:
-        source.name = "sweep cells"
-        tap.callback = CustomJS(args={"source": source}, code=OPEN_RUN)
+def _opening_runs(name: str) -> Callable[[Any, Any], None]:
+    """Return a hook that has a click on a cell open its run; `name`: of the data of the cells."""
+
+    def hook(plot: Any, _element: Any) -> None:
+        source = plot.handles["source"]
+        if source.name is None:
+            source.name = name
+            plot.state.select_one(TapTool).callback = CustomJS(args={"source": source}, code=OPEN_RUN)
+
+    return hook
 
 
 def words(view: View, *, values: bool) -> hv.Labels:
@@ -194,7 +234,7 @@ def words(view: View, *, values: bool) -> hv.Labels:
     rows += [(*place, "□", colours.error, "26px")] if place else []
     columns = [np.array(column, dtype=object if k > 1 else float) for k, column in enumerate(zip(*rows))]
     return hv.Labels(tuple(columns), ["x", "y"], ["said", "ink", "size"]).opts(
-        text_color="ink", text_font_size="size", hooks=[_named("sweep words")]
+        text_color="ink", text_font_size="size", hooks=[_named(f"{view.role}sweep words")]
     )
 
 
@@ -230,6 +270,68 @@ def _cell_lines(cell: Cell, metric: str) -> list[str]:
         f"{cell.seconds:.2g} s for {len(cell.outcomes)} fits",
         "click: run it in the explorer, on one split",
     ]
+
+
+# --- three and more parameters ----------------------------------------------------------------------------------------
+
+
+def parallel(view: View) -> hv.Overlay:
+    """Return the finished cells as lines over parallel axes: one for each parameter, and the score at the right."""
+    lines, colours = _cell_lines_over_axes(view), view.colours
+    cells = hv.Contours(lines, ["x", "y"], [hv.Dimension("value", range=view.limits), "text", "link"]).opts(
+        color="value",
+        cmap=list(colours.regions),
+        clim=view.limits,
+        colorbar=True,
+        clabel="",
+        line_width=2,
+        nonselection_alpha=1.0,
+        tools=[HoverTool(tooltips=TOOLTIP, line_policy="nearest"), TapTool()],
+        hooks=[_opening_runs("sweep cells")],
+    )
+    count = len(view.values)
+    return (cells * _values_at_axes(view)).opts(
+        hv.opts.Overlay(
+            xlim=(-0.4, count + 0.4),
+            ylim=(-0.08, 1.08),
+            xticks=[*enumerate(view.titles), (count, view.measured)],
+            yticks=[(0, "")],
+            xlabel="",
+            ylabel="",
+            xrotation=20,
+            height=HEIGHT,
+            **look(view, "heatmap", f"Parallel axes: {view.measured} by {', '.join(view.titles)}"),
+        )
+    )
+
+
+def _cell_lines_over_axes(view: View) -> list[dict[str, Any]]:
+    """Return a line for each cell that has a number; one without length if there is none."""
+    low, high = view.limits
+    lines: list[dict[str, Any]] = []
+    for number, cell in view.result.cells.items():
+        score = cell.mean(view.metric)
+        if math.isfinite(score):
+            places = np.unravel_index(number, view.result.shape)
+            heights = [place / max(size - 1, 1) for place, size in zip(places, view.result.shape)]
+            y = np.array([*heights, (score - low) / (high - low)])
+            said = {"value": score, "text": cell_text(view, number), "link": view.links.get(number, "")}
+            lines.append({"x": np.arange(float(len(y))), "y": y, **said})
+    return lines or [{"x": np.zeros(2), "y": np.zeros(2), "value": low, "text": "", "link": ""}]
+
+
+def _values_at_axes(view: View) -> hv.Labels:
+    """Return the values along each axis."""
+    rows = [
+        (float(axis), place / max(len(values) - 1, 1), text)
+        for axis, values in enumerate(view.values)
+        for place, text in ticks(values)
+    ]
+    rows += [(float(len(view.values)), height, value_text(limit)) for height, limit in zip((0.0, 1.0), view.limits)]
+    columns = [np.array(column, dtype=object if k > 1 else float) for k, column in enumerate(zip(*rows))]
+    return hv.Labels(tuple(columns), ["x", "y"], "said").opts(
+        text_color=view.colours.text, text_font_size="11px", text_align="left"
+    )
 
 
 # --- curves and bars --------------------------------------------------------------------------------------------------
@@ -310,7 +412,9 @@ def bars(view: View) -> hv.Overlay:
     colours = view.colours
     return (
         hv.Bars((names, heights), "effect", "share").opts(color=colours.primary, line_color=None, bar_width=0.6)
-        * hv.ErrorBars((names, heights, spreads), "effect", ["share", "spread"]).opts(line_color=colours.text)
+        * hv.ErrorBars((names, heights, spreads), "effect", ["share", "spread"]).opts(
+            line_color=colours.text, upper_head=None, lower_head=None
+        )
     ).opts(
         hv.opts.Overlay(
             ylim=(0.0, 1.05),
@@ -328,7 +432,7 @@ def _shares(view: View) -> dict[str, tuple[float, float]]:
     found = view.importance
     if found is None:
         return {}
-    titles = dict(zip(view.result.grid, view.titles))
+    titles = dict(zip(view.result.grid, view.symbols or view.titles))
     shares = {
         " × ".join(titles[name] for name in names): (share, found.spread.get(names, 0.0))
         for names, share in found.effects.items()
@@ -344,6 +448,7 @@ def look(view: View, name: str, described: str) -> dict[str, Any]:
     """Return options of every chart. `name`: of its figure; `described`: to screen readers."""
 
     def hook(plot: Any, _element: Any) -> None:
+        """Name a figure."""
         figure = plot.state
         if figure.name != name:
             figure.name = name

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from supdr_viz.experiment.codec import link_entries, toml_document, toml_entries, without_problems
-from supdr_viz.pages.sensitivity.settings import PROTOCOL_FORM, SweepSettings, parse_sweep
+from supdr_viz.pages.sensitivity.settings import AXES, PROTOCOL_FORM, SweepSettings, parse_sweep
 
 TOP_LEVEL = frozenset({"data", "method", "grid", "link", "store", "out", "seed", "labels", "test"})
 
@@ -17,8 +17,8 @@ def from_toml(text: str) -> tuple[SweepSettings, dict[str, Any]]:
     `text`: ``link = "…"`` (a link of the page) or the tables ``[data]`` (``name`` and its options, or ``file`` or
     ``openml`` with ``target`` and ``task``), ``[method]`` (``name`` and its options) and ``[grid]`` (for each parameter
     a list, or a table of ``low``, ``high``, ``count``, ``spacing``); further ``metric, folds, repeats, transductive,
-    warm, seed, test, labels, store, out``. Returns `settings`; `rest`: "file", "store" and "out", where given. Raises
-    ValueError if anything in the file is unknown or wrong; the message names it.
+    warm, design, cells, versus, seed, test, labels, store, out``. Returns `settings`; `rest`: "file", "store" and
+    "out", where given. Raises ValueError if anything in the file is unknown or wrong; the message names it.
     """
     document = toml_document(text)
     rest: dict[str, Any] = {name: document[name] for name in ("store", "out") if name in document}
@@ -57,10 +57,10 @@ def _from_tables(document: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(document.get(name), dict):
             raise ValueError(f"the table [{name}] is missing")
     grid = document["grid"]
-    if not 1 <= len(grid) <= 2:
-        raise ValueError(f"the table [grid] must have one or two parameters; got {len(grid)}")
+    if not 1 <= len(grid) <= len(AXES):
+        raise ValueError(f"the table [grid] must have 1 to {len(AXES)} parameters; got {len(grid)}")
     tables = toml_entries({name: document[name] for name in ("data", "method")})
-    axes = {f"sweep.{key}": _axis_text(name, values) for key, (name, values) in zip("xy", grid.items())}
+    axes = {f"sweep.{key}": _axis_text(name, values) for key, (name, values) in zip(AXES, grid.items())}
     return {"data": None, "method": None, **tables, **axes}
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import panel as pn
 from supdr.engine.parameters import to_number
 from supdr_viz.controls.forms import glossary, make_knob
 from supdr_viz.pages.sensitivity.settings import (
+    AXES,
     FOR_TASK,
     METRICS,
     MOST_VALUES,
@@ -120,9 +122,10 @@ class SweepControls:
         self._on_change = on_change
         self.settings = settings
         self.axes = [
-            AxisControl("Horizontal axis", False, lambda axis: self._axis_changed(0, axis)),
-            AxisControl("Vertical axis", True, lambda axis: self._axis_changed(1, axis)),
+            AxisControl("Horizontal axis", False, functools.partial(self._axis_changed, 0)),
+            AxisControl("Vertical axis", True, functools.partial(self._axis_changed, 1)),
         ]
+        self.more = Fold("More parameters", self._more_axes)
         self._task = "classification"
         self.metric = widgets.select("Metric", self._metrics(), settings.metric)
         self._metric = Bound(self.metric, self._metric_chosen)
@@ -131,6 +134,7 @@ class SweepControls:
         self.view = pn.Column(
             widgets.section("Sweep"),
             *(axis.view for axis in self.axes),
+            self.more.view,
             self.metric,
             self.fold.view,
             margin=0,
@@ -147,6 +151,16 @@ class SweepControls:
         self._metric.show(settings.metric, options=self._metrics())
         for name, knob in self._knobs.items():
             knob.show(getattr(settings, name))
+
+    def _more_axes(self) -> list[Any]:
+        """Return the controls of further parameters."""
+        first = len(self.axes)
+        self.axes += [
+            AxisControl(f"Parameter {number + 1}", True, functools.partial(self._axis_changed, number))
+            for number in range(first, len(AXES))
+        ]
+        self.show(self.settings)
+        return [axis.view for axis in self.axes[first:]]
 
     def set_task(self, task: str) -> None:
         """Offer the metrics of a task once settings are shown."""
@@ -167,14 +181,27 @@ class SweepControls:
 
     def _axis_changed(self, number: int, axis: Axis | None) -> None:
         axes = list(self.settings.axes)
-        axes[number:] = [] if axis is None else [axis, *axes[number + 1 :]]
-        if len(axes) == 2 and axes[0].name == axes[1].name:
-            other = next(name for name in usual_axes(self.settings.base.method) if name != axes[number].name)
-            axes[1 - number] = default_axis(self.settings.base.method, other)
-        self._on_change(replace(self.settings, axes=tuple(axes)))
+        axes[number : number + 1] = [] if axis is None else [axis]
+        self._on_change(with_axes(self.settings, axes, axis))
 
     def _metric_chosen(self, name: str) -> None:
         self._on_change(replace(self.settings, metric=name))
 
     def _knob_changed(self, name: str, value: Any) -> None:
         self._on_change(replace(self.settings, **{name: value}))
+
+
+def with_axes(settings: SweepSettings, axes: Sequence[Axis], changed: Axis | None) -> SweepSettings:
+    """Return settings with these axes; another one of the parameter of `changed` takes one that has no axis yet.
+
+    From three parameters on the cells are those of a Sobol sequence, unless another design was chosen.
+    """
+    method, names = settings.base.method, {axis.name for axis in axes}
+    free = list(dict.fromkeys([*usual_axes(method), *(spec.name for spec in sweepable(method))]))
+    free = [name for name in free if name not in names]
+    distinct = []
+    for axis in axes:
+        twice = changed is not None and axis is not changed and axis.name == changed.name
+        distinct += [default_axis(method, free.pop(0))] if twice and free else [] if twice else [axis]
+    design = "sobol" if len(distinct) > 2 and settings.design == "grid" else settings.design
+    return replace(settings, axes=tuple(distinct), design=design if len(distinct) > 2 else "grid")

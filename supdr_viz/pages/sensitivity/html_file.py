@@ -8,15 +8,16 @@ from urllib.parse import urljoin
 
 import holoviews as hv
 from bokeh.layouts import column, row
-from bokeh.models import CustomJS, CustomJSTickFormatter, Div, Slider
+from bokeh.models import CustomJS, CustomJSTickFormatter
+from bokeh.models.widgets import Div, Slider
 
 from supdr_viz.export.plot_files import page_of
-from supdr_viz.pages.sensitivity.elements import View, bars, curve, heatmap
+from supdr_viz.pages.sensitivity.elements import View, bars, curve, heatmap, parallel
 from supdr_viz.pages.sensitivity.map_elements import Maps, MapWalk, large_map, maps_in_cells
 from supdr_viz.pages.sensitivity.numbers import tick_text
 from supdr_viz.ui.markup import escape
 
-WIDE = {"sizing_mode": "stretch_width"}
+WIDE: dict[str, Any] = {"sizing_mode": "stretch_width"}
 
 SLIDE = """
 const number = sliders.reduce((sum, slider, k) => sum * sizes[k] + slider.value, 0)
@@ -39,18 +40,18 @@ def sweep_page(view: View, maps: Maps | None, address: str, sentences: str) -> s
     `view`: what it shows; `maps`: of its cells, if there are any; `address`: of the page of sweeps, to which the links
     of cells are relative; `sentences`: about the result, HTML.
     """
-    links = [urljoin(address, link) for link in view.links]
+    links = {number: urljoin(address, link) for number, link in view.links.items()}
     view = replace(view, dark=False, links=links, maps=None, walk=None)
     several = len(view.result.grid)
     beside = [_figure(curve(view, axis)) for axis in range(several) if view.result.cells]
     beside += [_figure(bars(view))] if view.importance is not None else []
-    heat = _figure(heatmap(view))
+    heat = _figure(heatmap(view) if several < 3 else parallel(view))
     charts = row(heat, column(*beside, **WIDE), **WIDE) if several > 1 else column(heat, *beside, **WIDE)
     title = f"{view.measured} by {' and '.join(view.titles)}"
     parts = [Div(text=f"<h1>{escape(title)}</h1>{sentences}", **WIDE), charts]
     if maps is not None and maps.positions:
         parts.append(_walk(replace(view, maps=maps, walk=MapWalk())))
-    return page_of(column(*parts, **WIDE), title)
+    return page_of(column(*parts, **WIDE), title, widgets=True)
 
 
 def _figure(element: Any) -> Any:

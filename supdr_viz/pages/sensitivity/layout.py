@@ -61,7 +61,8 @@ class SensitivityLayout:
 
     `preset`: name of the prepared sweep on display, if any; `problems`: what was wrong when the page was opened;
     `on_csv`: returns the finished cells as CSV, or an empty text; `on_html`: returns them as a page, or an empty text;
-    `on_maps`: shows maps or values; `file_button`: beside the examples.
+    `on_maps`: shows maps or values; `on_search`: starts or ends a search of the best cell;
+    `file_button`: beside the examples.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class SensitivityLayout:
         on_csv: Callable[[], str],
         on_html: Callable[[str], str],
         on_maps: Callable[[], Any],
+        on_search: Callable[[], Any],
         file_button: Any,
     ) -> None:
         self._bridge, self._on_preset, self._on_csv, self._on_html = bridge, on_preset, on_csv, on_html
@@ -90,23 +92,19 @@ class SensitivityLayout:
         self.png = widgets.button("PNG", icon="image")
         self.maps = widgets.button("Maps", on_maps, icon="grid_view")
         save_figure(self.png, "heatmap", "supdr-sweep.png")
+        self.search = widgets.button("Search", on_search, icon="search")
+        self.searched = widgets.html(margin=(0, 8))
         self.status = widgets.html(css=BAR_CSS, margin=(2, 0))
         self.notice = Notice()
-        plots = self._plots(charts)
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(TITLE)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
-        buttons = widgets.flow(
-            self.run, self.cancel, self.csv, self.page_file, self.png, self.maps, margin=0, sizing_mode=None
-        )
-        self.status.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
-        bar = widgets.flow(buttons, self.status, gap="0 8px", margin=(4, 0, 8, 0))
         self.result = widgets.html(margin=(8, 8))
+        plots = self._plots(charts)
         main = pn.Column(
             heading,
-            bar,
+            self._bar(),
             remarks(problems).view,
             self.notice.view,
             plots,
-            self.result,
             bridge,
             share.dialogs,
             margin=(0, 12),
@@ -123,14 +121,26 @@ class SensitivityLayout:
             main=[main],
         )
 
+    def _bar(self) -> Any:
+        """Return the buttons in a row, with the status beside them."""
+        buttons = (self.run, self.cancel, self.search, self.csv, self.page_file, self.png, self.maps)
+        self.status.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
+        row = widgets.flow(*buttons, margin=0, sizing_mode=None)
+        return widgets.flow(row, self.status, gap="0 8px", margin=(4, 0, 8, 0))
+
     def _plots(self, charts: SweepCharts) -> Any:
         heat, self._heat_head = self._card("Heatmap", charts.heatmap.place)
         curves, self._curve_head = self._card(
             "Marginal curves", *(each.place for each in charts.curves), charts.bars.place
         )
         beside = pn.Column(charts.map_card, curves, margin=0, styles={"gap": "12px"}, **widgets.WIDE)
-        self._places = pmui.Grid(heat, size=BESIDE[0]), pmui.Grid(beside, size=BESIDE[1])
-        return pmui.Grid(*self._places, container=True, spacing=1.5, styles=FREE, **widgets.WIDE)
+        cells = pn.Column(heat, self.result, self.searched, margin=0, **widgets.WIDE)
+        self._places = pmui.Grid(cells, size=BESIDE[0]), pmui.Grid(beside, size=BESIDE[1])
+        rival, self._rival_head = self._card("Heatmap", charts.rival.place)
+        apart, self._difference_head = self._card("Difference", charts.difference.place)
+        self._rivals = [pmui.Grid(each, size={"xs": 12, "md": 6}, visible=False) for each in (rival, apart)]
+        places = (*self._places, *self._rivals)
+        return pmui.Grid(*places, container=True, spacing=1.5, styles=FREE, **widgets.WIDE)
 
     def _card(self, title: str, *places: Any) -> tuple[Any, Any]:
         head = widgets.html(widgets.card_head(title), **widgets.HEAD)
@@ -168,8 +178,12 @@ class SensitivityLayout:
             protocol += f", {settings.repeats} repetitions"
         protocol += ", test rows take part unlabelled" if settings.transductive else ""
         protocol += ", warm starts" if settings.warm else ""
-        words = f"{metric}, mean over {protocol}. A square marks the current setting; a click runs it on one split."
-        self._heat_head.object = widgets.card_head("Heatmap" if len(titles) > 1 else "Cells", widgets.escape(words))
+        mark = "A square marks the current setting; a" if len(titles) < 3 else "A"
+        words = f"{metric}, mean over {protocol}. {mark} click on a cell runs it on one split."
+        kind = ("Cells", "Heatmap", "Cells as lines")[min(len(titles), 3) - 1]
+        self._heat_head.object = widgets.card_head(kind, widgets.escape(words))
+        self.maps.disabled = len(titles) > 2
+        self.say_search("")
         more = "mean ± s.d.; dashed: best over the other axis" if len(titles) > 1 else "mean ± s.d. over folds"
         self._curve_head.object = widgets.card_head("Marginal curves", widgets.escape(more))
         self.result.object = widgets.EMPTY
@@ -182,17 +196,40 @@ class SensitivityLayout:
             if place.size != size:
                 place.size = size
 
-    def set_state(self, phase: Phase, *, ready: bool, progress: Progress | None = None, message: str = "") -> None:
-        """Show what the sweep is doing."""
+    def set_state(
+        self, phase: Phase, *, ready: bool, progress: Progress | None = None, cells: int = 0, message: str = ""
+    ) -> None:
+        """Show what the sweep is doing; `cells`: how many finished ones are shown."""
         label, icon = BUTTON.get(phase, ("Run", "play_arrow"))
         if self.run.label != label:
             self.run.param.update(label=label, icon=icon)
         self.run.disabled = not ready or phase is Phase.stopping
         self.cancel.disabled = phase not in (Phase.running, Phase.waiting, Phase.paused)
-        self.csv.disabled = self.page_file.disabled = progress is None or not progress.done
-        self.status.object = _status(phase, progress, message or f"{self._cost}. Finished cells are cached.")
+        self.csv.disabled = self.page_file.disabled = not cells and (progress is None or not progress.done)
+        self.status.object = _status(phase, progress, message or self._cost_of(cells))
         if phase is Phase.failed:
             self.show_notice(f"The sweep failed: {message}", "error")
+
+    def _cost_of(self, cells: int) -> str:
+        shown = f" {_count(cells, 'cell')} are shown." if cells else ""
+        return f"{self._cost}. Finished cells are cached.{shown}"
+
+    def say_search(self, text: str, *, searching: bool = False) -> None:
+        """Say what a search has found, as HTML, or that it is at work."""
+        self.searched.object = f'<p class="small">{text}</p>' if text else widgets.EMPTY
+        label, icon = ("End search", "close") if searching else ("Search", "search")
+        if self.search.label != label:
+            self.search.param.update(label=label, icon=icon)
+
+    def show_rival(self, shown: bool, name: str, rival: str) -> None:
+        """Show the places of another method and of the difference, or hide them."""
+        for each in self._rivals:
+            if each.visible != shown:
+                each.visible = shown
+        if shown:
+            self._rival_head.object = widgets.card_head(rival, "On the same grid.")
+            words = f"{name} − {rival}"
+            self._difference_head.object = widgets.card_head("Difference", widgets.escape(words))
 
     def say_maps(self, shown: bool) -> None:
         """Name the button after what it will show."""

@@ -173,6 +173,7 @@ def large_map(view: View) -> hv.Points:
     limits = (-maps.reach, maps.reach)
 
     def walking(plot: Any, _element: Any) -> None:
+        """Let the points follow the place."""
         source = plot.handles["source"]
         if source.name is None:
             source.name = "sweep map"

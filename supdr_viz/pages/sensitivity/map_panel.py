@@ -68,6 +68,6 @@ def _words(view: View, number: int) -> str:
         return '<p class="small">This cell is not computed yet.</p>'
     score = mean_text(cell.mean(view.metric), cell.deviation(view.metric))
     without = "" if view.maps is not None and number in view.maps.positions else " This cell has no map."
-    link = widgets.escape(view.links[number])
+    link = widgets.escape(view.links.get(number, ""))
     run = f' <a href="{link}" target="_blank" rel="noopener">Run it in the explorer</a>' if link else ""
     return f'<p class="small">{widgets.escape(view.measured)} <b>{score}</b>.{without}{run}</p>'

@@ -1,7 +1,8 @@
-"""Sensitivity: a method on a grid of one or two of its parameters, as a heatmap that fills while it is computed."""
+"""Sensitivity: a method on a grid of its parameters, as charts that fill while it is computed."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import os
@@ -14,8 +15,9 @@ from urllib.parse import quote
 import panel as pn
 
 from supdr.datasets import Dataset
+from supdr.engine.parameters import Parameter
 from supdr.sensitivity import Result, warm_up
-from supdr.sensitivity.axes import cells_of
+from supdr.sensitivity.scoring import GREATER_IS_BETTER, PREDICTIONS
 from supdr_viz.controls.data import DataControls, SplitControls
 from supdr_viz.controls.method import MethodControls
 from supdr_viz.data.rows_on_disk import RowsOnDisk
@@ -29,8 +31,9 @@ from supdr_viz.pages.sensitivity.elements import View
 from supdr_viz.pages.sensitivity.form import SweepControls
 from supdr_viz.pages.sensitivity.layout import SensitivityLayout
 from supdr_viz.pages.sensitivity.numbers import tick_text
+from supdr_viz.pages.sensitivity.prepared import Prepared, digest_of, prepared
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
-from supdr_viz.pages.sensitivity.runner import Phase, SweepRunner, store_path
+from supdr_viz.pages.sensitivity.runner import HalvingRunner, Phase, SweepRunner, store_path
 from supdr_viz.pages.sensitivity.settings import (
     FOR_TASK,
     METRICS,
@@ -38,6 +41,7 @@ from supdr_viz.pages.sensitivity.settings import (
     build_sweep,
     default_axis,
     parse_sweep_query,
+    rival_of,
     sweep_query,
     usual_axes,
 )
@@ -82,6 +86,11 @@ class Sensitivity:
         self._next = False
         self._store, unkept = store_path()
         self.runner = SweepRunner(current_visitor())
+        self.rival = SweepRunner(current_visitor())
+        self._rival_ready: tuple[Any, Any, Any] | None = None
+        self._rival_drawn, self._rival_phase = 0, Phase.idle
+        self.halving = HalvingRunner()
+        self._searching = False
         self.bridge = Bridge()
         self.charts = SweepCharts(View(narrow=self.bridge.narrow))
         self.data = DataControls(settings.base)
@@ -106,10 +115,11 @@ class Sensitivity:
             [*problems, *([f"Finished cells are kept while this page is open only: {unkept}"] if unkept else [])],
             on_preset=self._preset_chosen,
             on_run=self._run,
-            on_cancel=self.runner.cancel,
+            on_cancel=self._cancel,
             on_csv=self._csv,
             on_html=self._html,
             on_maps=self._toggle_maps,
+            on_search=self._search,
             file_button=self.data.file_button,
         )
         self.data.show_dialogs_in(self.share.dialogs)
@@ -122,7 +132,7 @@ class Sensitivity:
         self.layout.say_preset(SWEEP_PRESETS.get(preset))
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
-        pn.state.on_session_destroyed(functools.partial(_end, self.runner))
+        pn.state.on_session_destroyed(functools.partial(_end, self.runner, self.rival, self.halving))
 
     def _show_theme(self, dark: bool) -> None:
         self.charts.show(dark=dark)
@@ -135,8 +145,11 @@ class Sensitivity:
         self.charts.show(narrow=narrow)
 
     def _loaded(self) -> None:
-        self.charts.begin(dark=bool(self.page.dark_theme))
-        if pn.state.curdoc is not None:
+        document = pn.state.curdoc
+        # Otherwise Bokeh goes through all models of the page once for each chart.
+        with document.models.freeze() if document is not None else contextlib.nullcontext():
+            self.charts.begin(dark=bool(self.page.dark_theme))
+        if document is not None:
             pn.state.add_periodic_callback(self._look, period=LOOK_MS)
             if "SUPDR_SCHEDULER" not in os.environ:
                 warm_up()
@@ -144,7 +157,9 @@ class Sensitivity:
     def _is_busy(self) -> bool:
         """Whether cells are computed or not shown yet."""
         runner = self.runner
-        if self._next or (runner.active and runner.phase is not Phase.paused):
+        if self._searching or self._rival_is_busy or self._next:
+            return True
+        if runner.active and runner.phase is not Phase.paused:
             return True
         shown = self._ready is not None and runner.sweep is self._ready[0]
         return shown and (runner.phase is not self._phase or len(self._drawn) < len(runner.cells))
@@ -186,8 +201,9 @@ class Sensitivity:
         """Show these settings: an empty grid, the address, and what is wrong with them, if anything."""
         if own and settings != self.settings:
             self.layout.presets.leave()
-        if self.runner.active:
-            self.runner.cancel()
+        self.halving.cancel()
+        if self.runner.active or self.rival.active:
+            self._cancel()
             widgets.toast("The sweep was cancelled; its finished cells are kept.", "info")
         self._next, self.settings = False, settings
         for part in (self.data, self.split, self.method):
@@ -198,7 +214,7 @@ class Sensitivity:
         self._lay_out()
 
     def _prepare(self, settings: SweepSettings) -> None:
-        self._ready = None
+        self._ready = self._rival_ready = None
         self.charts.set_labels(None)
         try:
             dataset, note = _in_memory(build_dataset(settings.base, self.data.table))
@@ -207,8 +223,11 @@ class Sensitivity:
             self.controls.set_task(dataset.task)
             self.method.describe(dataset.task)
             self._ready = build_sweep(settings, dataset, self._store, maps=True)
+            if settings.versus:
+                self._rival_ready = build_sweep(rival_of(settings), dataset, self._store)
             self.charts.set_labels(self._ready[2])
         except (ValueError, OSError) as error:
+            self._ready = None
             self.layout.show_notice(str(error), "info" if isinstance(error, NotAtHand) else "warning")
             return
         if note:
@@ -221,17 +240,38 @@ class Sensitivity:
         grid = settings.grid
         titles = [self._title(name) for name in grid]
         self._drawn = set()
+        brought = self._prepared
+        result = Result(grid, [settings.metric]) if brought is None else Result(grid, brought.metrics, brought.cells)
+        if brought is not None and self._ready is None:
+            self.charts.set_labels(brought.labels)
+        cells = self._ready[0].cells if self._ready else {cell.number: cell.params for cell in result.cells.values()}
         with pn.io.hold():
             self.charts.show(
-                result=Result(grid, [settings.metric]),
+                example=self.layout.presets.name if result.cells else "",
+                result=result,
                 metric=settings.metric,
                 measured=METRICS[settings.metric],
                 titles=titles,
-                links=[self._link(params) for params in cells_of(grid)],
+                symbols=[self._spec(name).symbol.replace("_", "") or name for name in grid],
+                links={number: self._link(params) for number, params in cells.items()},
+                n_cells=len(cells),
                 options=settings.base.method_options,
+                name=MENU[settings.base.method].label,
+                rival=None,
             )
+            self._show_rival({})
             self.layout.describe(settings, titles, METRICS[settings.metric])
-        self.layout.set_state(Phase.idle, ready=self._ready is not None)
+        self.layout.set_state(Phase.idle, ready=self._ready is not None, cells=len(result.cells))
+        if result.cells:
+            self.layout.say_result(self.charts.view, self._place)
+
+    @property
+    def _prepared(self) -> Prepared | None:
+        """Cells of the sweep on display that come with the package."""
+        preset = SWEEP_PRESETS.get(self.layout.presets.name)
+        if preset is None or replace(self.settings, base=preset.settings.base) != preset.settings:
+            return None
+        return prepared(preset.name)
 
     def _python(self) -> str:
         """Return a program that repeats the sweep."""
@@ -242,25 +282,83 @@ class Sensitivity:
             return f"# {error}\n"
 
     def _title(self, name: str) -> str:
-        return next(spec.label for spec in MENU[self.settings.base.method].form if spec.name == name)
+        return self._spec(name).label
+
+    def _spec(self, name: str) -> Parameter:
+        return next(spec for spec in MENU[self.settings.base.method].form if spec.name == name)
 
     def _place(self, params: Mapping[str, Any]) -> str:
         """Say in the page's words where in the grid a cell is."""
         return ", ".join(f"{self._title(name)} = {tick_text(value)}" for name, value in params.items())
 
-    def _link(self, params: dict[str, Any]) -> str:
-        fits = self.settings.folds * self.settings.repeats
+    def _link(self, params: dict[str, Any], settings: SweepSettings | None = None) -> str:
+        settings = settings or self.settings
+        fits = settings.folds * settings.repeats
         place = quote(self._place(params), safe="")
-        return link("explorer", f"{to_query(_shareable(self.settings.at(params)))}&cell={fits}&place={place}")
+        return link("explorer", f"{to_query(_shareable(settings.at(params)))}&cell={fits}&place={place}")
 
     # --- the sweep ----------------------------------------------------------------------------------------------------
 
+    def _cancel(self) -> None:
+        self.runner.cancel()
+        self.rival.cancel()
+
+    @property
+    def _rival_is_busy(self) -> bool:
+        """Whether cells of the other method are to be computed or not shown yet."""
+        ready, rival = self._rival_ready, self.rival
+        if self._rival_waits or (rival.active and rival.phase is not Phase.paused):
+            return True
+        shown = ready is not None and rival.sweep is ready[0]
+        return shown and (self._rival_phase is not rival.phase or self._rival_drawn < len(rival.cells))
+
+    @property
+    def _rival_waits(self) -> bool:
+        """Whether the sweep of the other method is still to begin."""
+        ready = self._rival_ready
+        mine = self._ready is not None and self.runner.sweep is self._ready[0]
+        return mine and ready is not None and self.rival.sweep is not ready[0] and self.runner.phase is Phase.finished
+
+    def _show_rival(self, cells: dict[int, Any]) -> None:
+        """Show the finished cells of the other method."""
+        ready, view = self._rival_ready, self.charts.view
+        self._rival_drawn = len(cells)
+        self.layout.show_rival(
+            ready is not None, view.name, MENU[self.settings.versus or self.settings.base.method].label
+        )
+        if ready is not None:
+            result = ready[0].result(cells.values())
+            rival = rival_of(self.settings)
+            links = {number: self._link(params, rival) for number, params in ready[0].cells.items()}
+            name = MENU[rival.base.method].label
+            other = replace(view, result=result, links=links, name=name, role="rival ", options={}, rival=None)
+            self.charts.show(rival=replace(other, maps=None, walk=None, example=""))
+
+    def _look_at_rival(self) -> None:
+        """Start the sweep of the other method once the first is finished, and draw what is new of it."""
+        if self._rival_waits and self._rival_ready is not None:
+            self.rival.start(*self._rival_ready, os.environ.get("SUPDR_SCHEDULER"))
+        ready, rival = self._rival_ready, self.rival
+        if ready is None or rival.sweep is None or rival.sweep is not ready[0]:
+            return
+        phase, active, cells = rival.phase, rival.active, dict(rival.cells)
+        if phase is self._rival_phase and not active and len(cells) == self._rival_drawn:
+            return
+        if len(cells) > self._rival_drawn and (time.monotonic() >= self._draw_from or not active):
+            began = time.monotonic()
+            with pn.io.hold():
+                self._show_rival(cells)
+            self._draw_from = began + PAUSE * (time.monotonic() - began)
+        self._rival_phase = phase
+        self.layout.set_state(phase, ready=True, progress=rival.sweep.progress, message=rival.message)
+
     def _run(self) -> None:
         """Start, pause or go on, whatever the button says."""
-        if self.runner.phase in (Phase.running, Phase.waiting):
-            self.runner.pause()
-        elif self.runner.phase is Phase.paused:
-            self.runner.resume()
+        at_work = self.rival if self.rival.active else self.runner
+        if at_work.phase in (Phase.running, Phase.waiting):
+            at_work.pause()
+        elif at_work.phase is Phase.paused:
+            at_work.resume()
         elif self.runner.phase is Phase.stopping:
             self._next = True
             self.layout.set_state(Phase.stopping, ready=False, message="the cells at work are finished first")
@@ -273,10 +371,44 @@ class Sensitivity:
         if self._ready is not None:
             self._lay_out()
             sweep, X, y = self._ready
+            brought = self._prepared
+            if brought is not None and digest_of(X, y) == brought.digest:
+                sweep.finished = brought.cells
             self.runner.start(sweep, X, y, os.environ.get("SUPDR_SCHEDULER"))
+
+    def _search(self) -> None:
+        """Start a search by successive halving, or end the one under way."""
+        if self.halving.active:
+            self.halving.cancel()
+        elif self._ready is not None:
+            self.halving.start(*self._ready, self.settings.metric)
+            self._searching = True
+            self.layout.say_search("Searching …", searching=True)
+
+    def _look_at_search(self) -> None:
+        if self.halving.active:
+            self.layout.say_search(f"Searching by successive halving: {self.halving.fits} fits.", searching=True)
+            return
+        self._searching = False
+        found = self.halving.found
+        text = widgets.escape(self.halving.message) if found is None else self._found(found)
+        self.layout.say_search(text)
+        self.bridge.announce("search finished" if found is not None else self.halving.message)
+
+    def _found(self, search: Any) -> str:
+        """Say what a search has found, as HTML."""
+        metric = self.settings.metric
+        better = metric in GREATER_IS_BETTER or metric not in PREDICTIONS
+        score = search.best_score_ if better else -search.best_score_
+        rounds = zip(search.n_candidates_, search.n_resources_)
+        tried = ", ".join(f"{cells} cells on {rows} rows" for cells, rows in rounds)
+        place = widgets.symbols(self._place({name: search.best_params_[name] for name in self.settings.grid}))
+        return f"Successive halving: {METRICS[metric]} <b>{score:.4g}</b> at {place}. It tried {tried}."
 
     def _look(self) -> None:
         """Draw what is new."""
+        if self._searching:
+            self._look_at_search()
         runner = self.runner
         if self._next and not runner.active:
             self._start()
@@ -291,6 +423,7 @@ class Sensitivity:
         if new or phase is not self._phase or phase in (Phase.running, Phase.waiting, Phase.stopping):
             self.layout.set_state(phase, ready=True, progress=sweep.progress, message=runner.message)
             self.layout.say_result(self.charts.view, self._place)
+        self._look_at_rival()
         if phase is not self._phase:
             self._phase = phase
             self.bridge.announce(self._summary(phase, cells))
@@ -300,7 +433,7 @@ class Sensitivity:
         began = time.monotonic()
         self._drawn.update(result.cells)
         with pn.io.hold():
-            self.charts.show(result=result)
+            self.charts.show(result=result, example="")
         self._draw_from = began + PAUSE * (time.monotonic() - began)
 
     def _summary(self, phase: Phase, cells: dict[int, Any]) -> str:
@@ -314,11 +447,10 @@ class Sensitivity:
         return ", ".join([*words, *([self.runner.message] if self.runner.message else [])])
 
     def _csv(self) -> str:
-        sweep = self.runner.sweep
-        if sweep is None or self._ready is None or sweep is not self._ready[0] or not self.runner.cells:
+        if not self.charts.view.result.cells:
             return ""
         text = io.StringIO()
-        sweep.result(dict(self.runner.cells).values()).table().to_csv(text, index=False)
+        self.charts.view.result.table().to_csv(text, index=False)
         return text.getvalue()
 
     def _html(self, sentences: str) -> str:
@@ -338,5 +470,6 @@ def _in_memory(dataset: Dataset) -> tuple[Dataset, str]:
     return dataset.sample, f"A sweep fits the sample of {count} rows, not all {every} that are on disk."
 
 
-def _end(runner: SweepRunner, _context: Any) -> None:
-    runner.cancel()
+def _end(runner: SweepRunner, rival: SweepRunner, halving: HalvingRunner, _context: Any) -> None:
+    for each in (runner, rival, halving):
+        each.cancel()

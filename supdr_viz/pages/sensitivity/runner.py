@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import enum
+import functools
 import logging
 import os
 import threading
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
-from supdr.sensitivity import Cell, Store, StoreError, Sweep, SweepError
+from threadpoolctl import threadpool_limits
+
+from supdr.sensitivity import Cell, Store, StoreError, Sweep, SweepError, search_by_halving
 from supdr_viz.data.quotas import most
 
 LOG = logging.getLogger(__name__)
@@ -179,3 +184,58 @@ class SweepRunner:
         if self._has_turn:
             self._has_turn = False
             TURN.release()
+
+
+class _Cancelled(Exception):
+    """The visitor has cancelled a search."""
+
+
+class HalvingRunner:
+    """Runs one search by successive halving beside the page; its fits wait their turn as those of sweeps do.
+
+    `fits`: how many have been made. `found`: the finished search; `message`: why there is none.
+    """
+
+    def __init__(self) -> None:
+        self._cancelled = False
+        self._thread: threading.Thread | None = None
+        self.fits = 0
+        self.found: Any = None
+        self.message = ""
+
+    @property
+    def active(self) -> bool:
+        """Whether a search is under way."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(self, sweep: Sweep, X: Any, y: Any, metric: str) -> None:
+        """Search the grid of a sweep."""
+        self._cancelled, self.fits, self.found, self.message = False, 0, None, ""
+        folds = sweep.cv if isinstance(sweep.cv, int) else 2
+        work = functools.partial(
+            search_by_halving, sweep.estimator, sweep.grid, X, y, metric=metric, cv=folds, seed=sweep.seeds[0]
+        )
+        self._thread = threading.Thread(target=self._work, args=(work,), name="supdr-halving", daemon=True)
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """End the search after the fit at work."""
+        self._cancelled = True
+
+    def _work(self, work: Callable[..., Any]) -> None:
+        try:
+            with TURN, threadpool_limits(1), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self.found = work(on_fit=self._count)
+        except _Cancelled:
+            self.message = "The search was cancelled."
+        except ValueError as error:
+            self.message = str(error)
+        except Exception as error:
+            LOG.exception("A search failed")
+            self.message = f"{type(error).__name__}: {error}"
+
+    def _count(self) -> None:
+        if self._cancelled:
+            raise _Cancelled
+        self.fits += 1

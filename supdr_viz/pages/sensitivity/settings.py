@@ -24,6 +24,9 @@ from supdr_viz.experiment.settings import Settings, read_settings, settings_tabl
 
 SPACINGS = {"log": "logarithmic", "linear": "linear", "list": "listed values"}
 MOST_VALUES = 60
+
+# Names of the axes in links.
+AXES = "xyzuvw"
 MOST_FITS = 20_000
 
 METRICS = {
@@ -85,6 +88,23 @@ PROTOCOL_FORM = (
         default=False,
         help="Each fit along the first parameter starts from the previous solution. It may end in another optimum.",
     ),
+    Parameter(
+        "design",
+        "Design",
+        "choice",
+        choices=choices(("grid", "every cell"), ("sobol", "Sobol sequence"), ("random", "random cells")),
+        default="grid",
+        help="A Sobol sequence spreads a number of cells evenly over many parameters.",
+    ),
+    Parameter(
+        "versus",
+        "Compare with",
+        "choice",
+        choices=choices(("", "no other method"), *((name, entry.label) for name, entry in MENU.items())),
+        default="",
+        help="Another method that has the same parameters runs on the same grid; the differences are shown.",
+    ),
+    replace(count("cells", "Cells of a design", 2, 1000, "Number of cells that a design visits."), default=64),
 )
 
 
@@ -120,7 +140,9 @@ class Axis:
 class SweepSettings:
     """Everything that determines a sweep.
 
-    `base`: data, split, seed, method and its other hyper-parameters; `axes`: one or two.
+    `base`: data, split, seed, method and its other hyper-parameters; `axes`: one to six; `design`: the cells that are
+    visited, see `supdr.sensitivity.Sweep`; `cells`: how many of a design; `versus`: a method that is swept over the
+    same grid, to be compared; empty: none.
     """
 
     base: Settings = field(default_factory=lambda: Settings(data="moons"))
@@ -130,6 +152,9 @@ class SweepSettings:
     repeats: int = 1
     transductive: bool = False
     warm: bool = False
+    design: str = "grid"
+    cells: int = 64
+    versus: str = ""
 
     @property
     def grid(self) -> dict[str, list[Any]]:
@@ -139,7 +164,8 @@ class SweepSettings:
     @property
     def n_cells(self) -> int:
         """Number of settings that are tried."""
-        return math.prod(map(len, self.grid.values()))
+        count = math.prod(map(len, self.grid.values()))
+        return count if self.design == "grid" else min(self.cells, count)
 
     @property
     def n_fits(self) -> int:
@@ -151,6 +177,14 @@ class SweepSettings:
         share = 1.0 / self.folds if self.folds > 1 else self.base.test_share
         known = {name: value for name, value in params.items() if name in self.base.method_options}
         return replace(self.base.with_options(**known), test_share=round(share, 3))
+
+
+def rival_of(settings: SweepSettings) -> SweepSettings:
+    """Return the sweep of the method that settings compare with, which has its own options but as many dimensions."""
+    rival = replace(settings.base, method=settings.versus, method_options={})
+    if {"n_components"} <= set(settings.base.method_options) & set(rival.method_options):
+        rival = rival.with_options(n_components=settings.base.method_options["n_components"])
+    return replace(settings, base=rival, versus="")
 
 
 def is_whole(method: str, name: str) -> bool:
@@ -191,6 +225,8 @@ def build_sweep(
         warm_along=settings.axes[0].name if settings.warm else None,
         prepare=imputer(base, dataset),
         maps=maps,
+        design=settings.design,
+        n_cells=settings.cells,
         store=store,
     )
     return sweep, X, y
@@ -207,7 +243,7 @@ def metrics_of(settings: SweepSettings, task: str) -> list[str]:
 def sweep_query(settings: SweepSettings) -> str:
     """Write settings as the query of a link."""
     protocol = {spec.name: getattr(settings, spec.name) for spec in PROTOCOL_FORM}
-    axes = {f"sweep.{key}": Entry(axis, axis.text()) for key, axis in zip("xy", settings.axes)}
+    axes = {f"sweep.{key}": Entry(axis, axis.text()) for key, axis in zip(AXES, settings.axes)}
     return link_query({**settings_table(settings.base), **axes, **form_table("sweep.", PROTOCOL_FORM, protocol)})
 
 
@@ -229,14 +265,15 @@ def parse_sweep(entries: Mapping[str, Any], *, refuses: bool = False) -> tuple[S
     reader = Reader(base.take_all("sweep."), problems=base.problems)
     settings = read_settings(base)
     axes = []
-    for key in "xy":
+    for key in AXES:
         if text := str(reader.take(key, "")):
             axis, problem = _parse_axis(text, settings.method)
             reader.say(problem)
             axes += [axis] if axis is not None else []
-    if len(axes) == 2 and axes[0].name == axes[1].name:
-        reader.say(f"Both axes are {axes[0].name}; the second one is left out.")
-        axes = axes[:1]
+    for number, axis in reversed(list(enumerate(axes))):
+        if axis.name in [other.name for other in axes[:number]]:
+            reader.say(f"Two axes are {axis.name}; the second one is left out.")
+            del axes[number]
     if not axes:
         axes = [default_axis(settings.method, name) for name in usual_axes(settings.method)]
     return SweepSettings(settings, tuple(axes), **reader.options(PROTOCOL_FORM)), reader.problems

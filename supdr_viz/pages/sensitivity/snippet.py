@@ -26,6 +26,7 @@ def sweep_python(settings: SweepSettings, dataset: Dataset) -> str:
         "scoring": metrics_of(settings, dataset.task),
         "seeds": list(range(base.seed, base.seed + settings.repeats)),
         **({"transductive": True} if settings.transductive else {}),
+        **({"design": settings.design, "n_cells": settings.cells} if settings.design != "grid" else {}),
         **({"warm_along": settings.axes[0].name} if settings.warm else {}),
     }
     sweep = call_text("Sweep", options, "model, grid")

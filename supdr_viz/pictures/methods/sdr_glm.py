@@ -289,7 +289,7 @@ def _decision(fitted: Any, scene: Scene, plane: LatentPlane, extent: Extent) -> 
 
 
 _RUN = ("losses", "segments")
-ASCENT = Mode("ascent", "J and its parts", "J", "rises in every sweep", ascent, needs=_RUN)
+ASCENT = Mode("ascent", "J and its parts", "Objective J", "rises in every sweep", ascent, needs=_RUN)
 BALANCE = Mode("balance", "X against Y", "Balance", "of X and targets", balance, needs=_RUN)
 SPECTRUM = Mode("spectrum", "spectrum", "Spectrum", "what the ridges leave", spectrum)
 NEW_ROWS = Mode("new_rows", "as new rows", "New rows", "saw labels → did not", new_rows, needs=("split",))

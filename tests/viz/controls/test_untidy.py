@@ -345,6 +345,34 @@ def test_proposals_have_switches_that_are_part_of_the_link_and_of_the_program():
         assert visitor.query == query
 
 
+def test_an_odd_cell_among_numbers_stays_until_its_proposal_is_accepted():
+    text = "x,z,kind\n" + "".join(f"{'--0.5' if k == 7 else k / 2},{k % 5 / 2},{'ab'[k % 2]}\n" for k in range(60))
+    with Visitor(OPENING) as visitor:
+        upload(visitor, text, "odd.csv")
+        assert [(each["key"], each["size"]) for each in columns(visitor).proposals][-1] == ("missing:x", "1 cell")
+        assert switches(visitor) == {"missing:x": False}
+        assert roles(visitor) == {"kind": "target"}
+        visitor.press("Use this file").settle()
+        assert visitor.sees("test rows, 3 features")
+        assert visitor.press("Step").settle().stands == ("paused", 1)
+        visitor.press("Change the columns").settle()
+        switch(visitor, missing__x=True)
+        visitor.press("Use this file").settle()
+        assert visitor.sees("test rows, 2 features")
+        assert "data.accept=missing:x" in unquote(visitor.query)
+
+
+def test_a_target_with_an_odd_cell_names_the_switch_and_stays_the_target():
+    text = "w,z,x\n" + "".join(f"{k % 7},{k % 5},{'--0.5' if k == 7 else k / 2}\n" for k in range(60))
+    with Visitor(OPENING) as visitor:
+        upload(visitor, text, "odd.csv").press("Use this file").settle()
+        assert visitor.sees("Column 'x' holds '--0.5' in row 8, which is not a number. To accept 'missing:x'")
+        assert roles(visitor) == {"x": "target"}
+        switch(visitor, missing__x=True)
+        visitor.press("Use this file").settle()
+        assert visitor.stands == ("ready", 0)
+
+
 def test_a_program_reads_a_file_under_the_rules_that_were_chosen(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "units.csv").write_text(UNITS)
@@ -368,10 +396,10 @@ def test_what_was_chosen_stays_when_a_file_is_read_under_other_rules():
 
 def test_a_switch_with_which_the_file_cannot_be_read_goes_back():
     with Visitor(OPENING) as visitor:
-        upload(visitor, UNITS + "Source: my own\n", "units.csv")
-        switch(visitor, footnotes=False)
-        assert visitor.sees("Line 62 has 1 cells, the first line has 4.")
-        assert switches(visitor)["footnotes"] is True
+        upload(visitor, "Weights of 2024\n" + UNITS, "units.csv")
+        switch(visitor, titles=False)
+        assert visitor.sees("Line 2 has 4 cells, the first line has 1.")
+        assert switches(visitor)["titles"] is True
 
 
 def test_what_is_written_for_a_missing_cell_can_be_changed():

@@ -83,7 +83,7 @@ def test_every_knob_has_a_range_that_its_method_accepts(method):
         ("method=NSDR&sweep.x=C:log:1:2:999", "values are allowed"),
         ("method=NSDR&sweep.x=C:log:1:x:3", "needs a lower end"),
         ("method=NSDR&sweep.x=C:list:", "list some values"),
-        ("method=NSDR&sweep.x=C:log:1:2:3&sweep.y=C:log:1:2:3", "Both axes"),
+        ("method=NSDR&sweep.x=C:log:1:2:3&sweep.y=C:log:1:2:3", "Two axes are C"),
         ("method=NSDR&sweep.folds=many", "Folds"),
         ("method=NSDR&sweep.metric=glory", "must be one of"),
     ],

@@ -144,6 +144,13 @@ def test_the_atlas_colours_the_plane_as_its_map_judges_places():
     np.testing.assert_array_equal(picture.image[up, across] // picture.shades, [disc.role for disc in discs])
 
 
+@pytest.mark.parametrize(("separation", "caption"), [(0.0, "placed without labels"), (0.5, "placed using labels")])
+def test_the_caption_says_whether_labels_have_a_part_in_the_atlas(separation, caption):
+    frame = Run({"separation": separation}, {"n_per_class": 25}, 1.0, 2, "ClassAtlas").frame("charts")
+    assert frame.latent_caption == caption
+    assert inside(frame.picture.rows, frame.picture.extent)
+
+
 # --- MAC --------------------------------------------------------------------------------------------------------------
 
 VARIANTS = {

@@ -25,7 +25,7 @@ from supdr.solvers.pair_sums import CHUNK, EXACT_ROWS
 
 Array = NDArray[np.float64]
 
-# epsilon: s of two rows that certainly differ in class; 1 makes P blind to classes.
+# Least epsilon.  epsilon is s of two rows that certainly differ in class; 1 makes P blind to classes.
 OTHER_CLASS = 1e-3
 
 # beta times the mean distance at which distances make no difference: where a class has fewer rows than a row should
@@ -66,22 +66,23 @@ def squared_distances(X: Array, centers: Array) -> Array:
     return squares
 
 
-def affinities(X: Array, proba: Array | None, perplexity: float) -> Affinities:
+def affinities(X: Array, proba: Array | None, perplexity: float, other_class: float = OTHER_CLASS) -> Affinities:
     """Return P of rows X (n, D).
 
     All pairs: O(n^2) a step of Newton's method, of which some seven are needed.  Candidates: a search of neighbours.
 
     `X` (n, D). `proba` (n, K): class probabilities; None: all s are 1. `perplexity`: lowered to (n - 1) / 3.
+    `other_class`: epsilon, in (0, 1].
     """
     n = len(X)
     perplexity = max(1.0, min(perplexity, (n - 1) / 3.0))
     if n <= EXACT_ROWS:
-        dense = _among_all(squared_distances(X, X), proba, math.log(perplexity))
+        dense = _among_all(squared_distances(X, X), proba, math.log(perplexity), other_class)
         dense = np.triu(dense + dense.T, 1)
         dense[dense < 2.0 * NEGLIGIBLE / n] = 0.0
         upper = sparse.csr_array(dense)
     else:
-        conditional = _among_candidates(X, proba, perplexity)
+        conditional = _among_candidates(X, proba, perplexity, other_class)
         upper = sparse.triu(conditional + conditional.T, 1, format="csr")
         upper.data[upper.data < 2.0 * NEGLIGIBLE / n] = 0.0
         upper.eliminate_zeros()
@@ -90,19 +91,19 @@ def affinities(X: Array, proba: Array | None, perplexity: float) -> Affinities:
     return Affinities(upper.indptr.astype(np.int64), upper.indices.astype(np.int64), values, constant)
 
 
-def _among_all(squares: Array, proba: Array | None, entropy: float) -> Array:
+def _among_all(squares: Array, proba: Array | None, entropy: float, other_class: float) -> Array:
     """Return p_{j|i} (n, n) from all squared distances (n, n)."""
     n = len(squares)
     conditional = np.empty((n, n))
     for start in range(0, n, CHUNK):
         checkpoint()
         rows = slice(start, start + CHUNK)
-        share = np.zeros(squares[rows].shape) if proba is None else _log_share(proba[rows] @ proba.T)
+        share = np.zeros(squares[rows].shape) if proba is None else _log_share(proba[rows] @ proba.T, other_class)
         _conditional(squares[rows], share, entropy, start, conditional[rows])
     return conditional
 
 
-def _among_candidates(X: Array, proba: Array | None, perplexity: float) -> sparse.csr_array:
+def _among_candidates(X: Array, proba: Array | None, perplexity: float, other_class: float) -> sparse.csr_array:
     """Return p_{j|i} (n, n), 0 but for the candidates of each row."""
     n = len(X)
     members = np.zeros(n, dtype=int) if proba is None else proba.argmax(axis=1)
@@ -113,15 +114,15 @@ def _among_candidates(X: Array, proba: Array | None, perplexity: float) -> spars
         rows = slice(start, start + CHUNK)
         shared = 1.0 if proba is None else np.einsum("ik,ijk->ij", proba[rows], proba[index[rows]])
         empty = index[rows] == np.arange(n)[rows, None]
-        share = np.where(empty, NEVER, _log_share(shared))
+        share = np.where(empty, NEVER, _log_share(shared, other_class))
         _conditional(squares[rows], share, math.log(perplexity), -n, conditional[rows])
     owners = np.repeat(np.arange(n), index.shape[1])
     return sparse.csr_array((conditional.ravel(), (owners, index.ravel())), shape=(n, n))
 
 
-def _log_share(shared: Array | float) -> Array:
+def _log_share(shared: Array | float, other_class: float) -> Array:
     """Return log s from sum_k p_ik p_jk."""
-    return np.log(OTHER_CLASS + (1.0 - OTHER_CLASS) * np.minimum(shared, 1.0))
+    return np.log(other_class + (1.0 - other_class) * np.minimum(shared, 1.0))
 
 
 def candidates(X: Array, members: NDArray, count: int) -> tuple[NDArray, Array]:

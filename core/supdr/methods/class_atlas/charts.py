@@ -109,7 +109,7 @@ def fit_charts(
         mean, directions = _principal_axes(X[rows], n_pcs, n_components)
         embeds = kind != "pca" and len(rows) >= FEWEST_EMBEDDED and directions.shape[1] > 0
         if embeds:
-            found = _embedding(X[rows], mean, directions, n_components)
+            found = _embedding(X[rows], mean, directions, n_components, EMBED_PERPLEXITY)
             spreads.append(math.sqrt(max(float((found**2).sum(axis=1).mean()), np.finfo(float).tiny)))
             belongs[rows], places[rows] = k, found / spreads[-1]
             chosen.append(k)
@@ -130,6 +130,20 @@ def fit_charts(
     )
 
 
+def neighbour_map(X: Array, n_components: int, perplexity: float, n_neighbors: int) -> Charts:
+    """Fit one chart of all rows, without classes: a neighbour embedding in its own unit.
+
+    `X` (n, D): landmarks; `n_components`: d; `perplexity`: see `affinities`; `n_neighbors`: landmarks that carry a new
+    row.
+    """
+    mean, directions = _principal_axes(X, n_components, n_components)
+    several = len(X) > 1 and directions.shape[1] > 0
+    places = _embedding(X, mean, directions, n_components, perplexity) if several else np.zeros((len(X), n_components))
+    none, one = np.zeros(0), np.zeros(1, dtype=int)
+    members = np.zeros(len(X), dtype=int)
+    return Charts(np.zeros((X.shape[1], 0)), none, one[:0], X, members, places, np.ones(1), one, n_neighbors)
+
+
 def _principal_axes(X: Array, n_pcs: int, n_components: int) -> tuple[Array, Array]:
     """Return the mean (D,) of a class and its axes (D, a), divided by the root of the first variances' sum."""
     mean = X.mean(axis=0)
@@ -147,14 +161,14 @@ def _principal_axes(X: Array, n_pcs: int, n_components: int) -> tuple[Array, Arr
     return mean, np.ascontiguousarray(directions.T / length)
 
 
-def _embedding(X: Array, mean: Array, directions: Array, n_components: int) -> Array:
-    """Return a neighbour embedding of a class (n, d), centred."""
+def _embedding(X: Array, mean: Array, directions: Array, n_components: int, perplexity: float) -> Array:
+    """Return a neighbour embedding of rows (n, d), centred, from their mean and their principal axes."""
     start = np.zeros((len(X), n_components))
     leading = directions[:, :n_components]
     start[:, : leading.shape[1]] = (X - mean) @ leading
     if leading.shape[1] < n_components:  # a line: without a second coordinate there would be no way around others
         start += 1e-3 * np.cos(np.arange(start.size)).reshape(start.shape)
-    places = embedded(X, EMBED_PERPLEXITY, start)
+    places = embedded(X, perplexity, start)
     return places - places.mean(axis=0)
 
 

@@ -1,12 +1,14 @@
 """How the places of new rows move with the columns of ClassAtlas.
 
-    z = sum_k q_k (c_k + A_k phi_k),   dz = sum_k q_k A_k dphi_k + sum_k (c_k + A_k phi_k) dq_k
+    z = s sum_k q_k (c_k + A_k phi_k) + (1 - s) g
+    dz = s sum_k (q_k A_k dphi_k + (c_k + A_k phi_k) dq_k) + (1 - s) dg
     dq_k = tau q_k (da_k - sum_l q_l da_l),   a: the gate's scores, p = softmax(a)
 
-phi_k of an embedded class is a mean of the places z_j of its landmarks r_j near x, with weights v_j of their squared
-distances s_j: v_j = exp(-s_j / s_1), and then, over and over, w_j = v_j / (1 + spread^2 |phi - z_j|^2).  Its derivative
-follows these steps; which landmarks are nearest does not change with x but at places of measure 0.  At a landmark the
-mean stays where it is.  What is derived is `supdr.methods.class_atlas.model.Atlas.image`.
+phi_k of an embedded class, and g among all landmarks, is a mean of the places z_j of those landmarks r_j that are near
+x, with weights v_j of their squared distances s_j: v_j = exp(-s_j / s_1), and then, over and over,
+w_j = v_j / (1 + spread^2 |phi - z_j|^2).  Its derivative follows these steps; which landmarks are nearest does not
+change with x but at places of measure 0.  At a landmark the mean stays where it is.  What is derived is
+`supdr.methods.class_atlas.model.Atlas.image`.
 """
 
 from __future__ import annotations
@@ -24,10 +26,10 @@ from supdr.solvers.span import Span
 Array = NDArray[np.float64]
 
 
-def image_derivative(atlas: Atlas, X: Array, theta: Array, tau: float) -> Array | None:
+def image_derivative(atlas: Atlas, X: Array, theta: Array, tau: float, separation: float) -> Array | None:
     """Return dz / dx (n, d, D) at preprocessed rows (n, D); None where the gate is a classifier that was given.
 
-    `theta` (p, d): the map; `tau`: power of the probabilities.
+    `theta` (p, d): the map; `tau`: power of the probabilities; `separation`: s.
     """
     if isinstance(atlas.gate, ForeignGate):
         return None
@@ -40,6 +42,8 @@ def image_derivative(atlas: Atlas, X: Array, theta: Array, tau: float) -> Array 
     np.add.at(placed.transpose(1, 0, 2), charts.classes, (phi[:, :, None] * maps).transpose(1, 0, 2))
     derivative = np.einsum("nkd,nkr->ndr", placed, d_q)
     derivative += np.einsum("na,ad,nar->ndr", q[:, charts.classes], maps, _chart_slopes(charts, rows), optimize=True)
+    if atlas.neighbours is not None:
+        derivative = separation * derivative + (1.0 - separation) * _carried_slopes(atlas.neighbours, 0, rows)
     return derivative if atlas.span is None else _in_columns(derivative, atlas.span, X)
 
 

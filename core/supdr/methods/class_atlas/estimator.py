@@ -8,6 +8,9 @@ p (K,) gate: class probabilities, of training rows without their own label   phi
 c_k (d,), A_k (d, d_k) its place and its map   P neighbours of the rows, those of one class first
 E_room, above 0 where charts of a sure gate fill less than half of their layout: `supdr.methods.class_atlas.room`
 
+That is the map of separation 1.  With less, it is joined with a neighbour embedding of all rows that knows no classes:
+see `supdr.methods.class_atlas.model` for the map and `supdr.methods.class_atlas.problem` for the objective.
+
 A method of this library; its parts: leave-one-out codes of two-layer MAC, gated local projections of SLDR, and the
 neighbour loss of L. van der Maaten, G. Hinton, "Visualizing data using t-SNE", JMLR 9 (2008).
 """
@@ -54,12 +57,16 @@ class ClassAtlas(FittedClassAtlas):
         that does as well as any.
     perplexity : float, default=30.0
         Neighbours that a row counts, > 0; lowered to a third of the rows.
+    separation : float, default=1.0
+        How far classes are moved apart, 0 to 1.  1: one chart per class, as above.  0: a neighbour embedding of all
+        rows, in which labels have no part; new rows are placed between their nearest training rows.  Between: the sum
+        of both with weights `separation` and 1 - `separation`, learnt as a whole.
     charts : {"pca+embed", "pca", "embed"}, default="pca+embed"
         Coordinates of a class: principal components, a neighbour embedding of its rows (12 or more), or both.
     n_pcs : int, default=10
         Most principal components of a class, >= 1; no more than a fifth of its rows, but 2.
     n_neighbors : int, default=5
-        Rows of a class that carry a new row into its embedding, >= 1.
+        Rows that carry a new row into an embedding, of a class or of all rows, >= 1.
     gate : classifier or None, default=None
         What places rows: a classifier of scikit-learn's kind with ``predict_proba``, in place of our own.  It sees
         prepared columns.  Training rows get probabilities from copies fitted to the other four of five folds, so that
@@ -107,13 +114,14 @@ class ClassAtlas(FittedClassAtlas):
     cells_ : array of shape (n_samples, n_classes)
         s(z) of the training rows: what the map says of their classes, at the places `embedding_`.
     centres_ : array of shape (n_classes, n_components)
-        c.
+        Places of the classes on the map: `separation` times c, plus 1 - `separation` times the mean place of the class
+        in the embedding of all rows.
     radii_ : array of shape (n_classes,)
         Around its centre, .9 of the landmarks of a class lie within.
     axes_ : tuple of arrays of shape (d_k, n_components)
-        A_k' of every class: principal coordinates, then those of its embedding.
+        `separation` times A_k' of every class: principal coordinates, then those of its embedding.
     theta_ : array of shape (n_classes + sum of d_k, n_components)
-        Everything that is learnt but b: the centres, the axes of all principal coordinates, those of all embeddings.
+        Everything that is learnt but b: c, then A' of all principal coordinates, then that of all embeddings.
     beta_ : float
         b.
     gate_ : Gate or ForeignGate
@@ -146,7 +154,8 @@ class ClassAtlas(FittedClassAtlas):
     The map makes about as many errors as its gate: where that fails, by default a Gaussian or exponential kernel or a
     plane, so does the map.  E never rises at one weight.  Copies of a row see each other's label, so that left-out
     errors of repeated rows are too good.  A class of a single row is drawn where its neighbours are.  A resumed run may
-    have other rows or labels: the picture is carried over.
+    have other rows or labels: the picture is carried over.  With ``separation=0`` labels still choose the scaling of
+    the columns (``preprocessing="loo"``) and, beyond `n_landmarks` rows, which rows are landmarks.
 
     Examples
     --------
@@ -164,6 +173,7 @@ class ClassAtlas(FittedClassAtlas):
     tau: float = 4.0
     lam: float | str = "path"
     perplexity: float = 30.0
+    separation: float = 1.0
     charts: str = "pca+embed"
     n_pcs: int = 10
     n_neighbors: int = 5
@@ -202,6 +212,7 @@ class ClassAtlas(FittedClassAtlas):
             n_neighbors=int(self.n_neighbors),
             n_landmarks=int(self.n_landmarks),
             gate=self.gate,
+            separation=float(self.separation),
             scaling=self._preprocessing.kind,
             tol=float(self.tol),
             n_jobs=self.n_jobs,

@@ -25,6 +25,12 @@ class FittedClassAtlas(Unweighted):
     _training: Any
     _memo: dict[str, Any]
 
+    @property
+    def embedding_note(self) -> str:  # type: ignore[override]
+        """What the caption of the map says of the training rows."""
+        without = hasattr(self, "_state") and self._state.settings.separation == 0.0
+        return "placed without labels" if without else "placed using labels"
+
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the most probable class of each row, by the gate.
 
@@ -99,10 +105,10 @@ class FittedClassAtlas(Unweighted):
 
     @property
     def axes_(self) -> tuple[NDArray, ...]:
-        """Chart map A_k' of each class, (d_k, n_components): its principal coordinates, then its embedding."""
-        state = self._state
-        classes, maps = state.atlas.charts.classes, state.picture.theta[len(state.centres) :]
-        return tuple(maps[classes == k] for k in range(len(state.centres)))
+        """Map s A_k' of each chart, (d_k, n_components): its principal coordinates, then its embedding."""
+        state, n_classes = self._state, len(self._state.centres)
+        classes, maps = state.atlas.charts.classes, state.settings.separation * state.picture.theta[n_classes:]
+        return tuple(maps[classes == k] for k in range(n_classes))
 
     def _expose(self, state: AtlasState) -> None:
         self.scaling_ = state.scaling
@@ -143,7 +149,7 @@ class FittedClassAtlas(Unweighted):
 
     def _latent_derivative(self, X: NDArray) -> NDArray | None:
         state = self._state
-        return image_derivative(state.atlas, X, state.picture.theta, state.settings.tau)
+        return image_derivative(state.atlas, X, state.picture.theta, state.settings.tau, state.settings.separation)
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
         squares = cell_logs(latent, self._state.centres, self._state.beta)[1]

@@ -1,7 +1,10 @@
-"""What an atlas consists of: gate, charts, and the features in which the map is linear.
+"""What an atlas consists of: gate, charts, a neighbour map, and the features in which the map is linear.
 
-z(x) = sum_k q_k(x) (c_k + A_k phi_k(x)),   q_k = p_k^tau / sum_l p_l^tau
-Psi_i = [q_i1, .., q_iK, q_ik phi_ik ..],   Z = Psi Theta,   Theta = [c_1; ..; c_K; A_k']
+z(x) = s sum_k q_k(x) (c_k + A_k phi_k(x)) + (1 - s) g(x),   q_k = p_k^tau / sum_l p_l^tau
+Psi_i = [q_i1, .., q_iK, q_ik phi_ik ..],   Z = s Psi Theta + (1 - s) G,   Theta = [c_1; ..; c_K; A_k']
+
+s is the separation: with 1 classes are parted and g is not computed, with 0 the map is g, a neighbour embedding of all
+rows that knows no classes.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ class Atlas(NamedTuple):
     members (s,): class of the chart of each: its label, or the most probable class.
     gate_error: share of labelled rows whose most probable class is not theirs.
     span: of wide data: gate and charts see rows in their own span.
+    neighbours: g; None where the separation is 1.
     """
 
     gate: Gate | ForeignGate
@@ -40,6 +44,7 @@ class Atlas(NamedTuple):
     members: NDArray
     gate_error: float
     span: Span | None
+    neighbours: Charts | None = None
 
     @property
     def n_columns(self) -> int:
@@ -54,8 +59,15 @@ class Atlas(NamedTuple):
         """Return rows (n, D) as gate and charts see them."""
         return X if self.span is None else self.span.apply(X)
 
-    def image(self, X: Array, theta: Array, tau: float, proba: Array | None = None) -> Array:
+    def image(self, X: Array, theta: Array, tau: float, separation: float, proba: Array | None = None) -> Array:
         """Return z (n, d) of rows (n, D), by their own probabilities (n, K) unless others are given."""
+        by_class = self.class_image(X, theta, tau, proba)
+        if self.neighbours is None:
+            return by_class
+        return separation * by_class + (1.0 - separation) * self.neighbours.coordinates(self.seen(X))
+
+    def class_image(self, X: Array, theta: Array, tau: float, proba: Array | None = None) -> Array:
+        """Return the part of z (n, d) that knows classes, Psi Theta."""
         rows = self.seen(X)
         if proba is None:
             proba = self.gate.probabilities(X if isinstance(self.gate, ForeignGate) else rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from supdr.engine.common_parameters import CHOSEN_SCALING, COMPONENTS, HOUSEKEEPING, MISSING_LABEL, RUN
-from supdr.engine.parameters import Interval, choice, count, of_run, scale, without
+from supdr.engine.parameters import Interval, choice, count, of_run, scale, share, without
 
 # Of the gate.
 LARGEST_WEIGHT = 1e6
@@ -34,6 +34,16 @@ PARAMETERS = (
         accepts=("path", Interval(0.0, LARGEST_WEIGHT)),
     ),
     scale("perplexity", "Perplexity", 2, 100, "Effective number of neighbours of each row.", main=True),
+    share(
+        "separation",
+        "Separation",
+        0.0,
+        1.0,
+        0.05,
+        "How far classes are moved apart. 0 draws neighbours only, without labels.",
+        main=True,
+        accepts=(Interval(0.0, 1.0),),
+    ),
     choice(
         "charts",
         "Charts",

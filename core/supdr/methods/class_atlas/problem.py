@@ -1,7 +1,10 @@
 """ClassAtlas's objective and its gradient.
 
-    E(Theta, b) = KL(P || Q(Z)) + lambda / n sum_i KL(p_i || s(z_i)) + E_room(c, A) + gamma / 2 sum_k |A_k|^2
-    Z = Psi Theta,   dE/dTheta = Psi' dE/dZ, and what c and A add in their own rows
+    E(Theta, b) = KL(P || Q(Z)) + lambda^s s^3 / n sum_i KL(p_i || s(z_i)) + s E_room(c, A) + gamma / 2 sum_k |A_k|^2
+    Z = s Psi Theta + (1 - s) G,   dE/dTheta = s Psi' dE/dZ, and what c and A add in their own rows
+
+s is the separation.  Neighbours of other classes count epsilon^s in P, see `supdr.methods.class_atlas.affinities`; the
+centre of class k on the map is s c_k + (1 - s) g_k, where g_k is the mean of G by the probabilities of the class.
 
 Psi'Psi = V diag(w) V' can be as good as singular: with S = V diag((w + floor n)^-1/2) sqrt(n) the unknowns are v, where
 Theta = S v and Z = B v, B = Psi S.  That changes the way to the minimum, not E.
@@ -16,12 +19,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import orthogonal_procrustes
 from scipy.special import xlogy
 
 from supdr.engine.interruption import abandonable, checkpoint
 from supdr.engine.iterate import Problem
-from supdr.methods.class_atlas.affinities import Affinities, affinities
+from supdr.methods.class_atlas.affinities import OTHER_CLASS, Affinities, affinities
 from supdr.methods.class_atlas.cells import cell_logs, overlap, radii_around, told
+from supdr.methods.class_atlas.charts import neighbour_map
 from supdr.methods.class_atlas.layout import first_map
 from supdr.methods.class_atlas.model import Atlas, fit_atlas
 from supdr.methods.class_atlas.neighbours import neighbour_loss, others_nearby
@@ -50,6 +55,9 @@ class Basis(NamedTuple):
     proba (s, K): p of these rows, and.
     known: sum p log p.
     moments (a, a): M of the charts.
+    carried (s, d): (1 - s) G, every row placed by others.
+    placed (s, d): the same of the rows in their own places.
+    middles (K, d): (1 - s) g_k.
     """
 
     features: Array
@@ -59,6 +67,9 @@ class Basis(NamedTuple):
     proba: Array
     known: float
     moments: Array
+    carried: Array
+    placed: Array
+    middles: Array
 
 
 class Picture(NamedTuple):
@@ -78,6 +89,7 @@ class Settings(NamedTuple):
     perplexity: float
     lam: float | str
     gate: str
+    separation: float
 
 
 class Passed(NamedTuple):
@@ -126,8 +138,8 @@ class AtlasState(NamedTuple):
 
     @property
     def centres(self) -> Array:
-        """Places c (K, d) of the charts."""
-        return self.picture.theta[: self.atlas.proba.shape[1]]
+        """Places (K, d) of the classes on the map."""
+        return self.settings.separation * self.picture.theta[: self.atlas.proba.shape[1]] + self.basis.middles
 
     @property
     def beta(self) -> float:
@@ -142,11 +154,11 @@ class AtlasState(NamedTuple):
     @property
     def drawn(self) -> Array:
         """Places (s, d) of the landmarks, their labels known; `picture.latent` are those without."""
-        return self.basis.drawn @ self.picture.theta
+        return self.settings.separation * (self.basis.drawn @ self.picture.theta) + self.basis.placed
 
     def image(self, X: Array, proba: Array | None = None) -> Array:
         """Return z (n, d) of preprocessed rows (n, D), by their own probabilities unless others are given."""
-        return self.atlas.image(X, self.picture.theta, self.settings.tau, proba)
+        return self.atlas.image(X, self.picture.theta, self.settings.tau, self.settings.separation, proba)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +181,7 @@ class AtlasProblem(Problem):
     n_neighbors: int = 5
     n_landmarks: int = 2000
     gate: Any = None
+    separation: float = 1.0
     scaling: str = "none"
     tol: float = 1e-5
     n_jobs: int | None = None
@@ -185,6 +198,7 @@ class AtlasProblem(Problem):
             self.perplexity,
             self.lam,
             gate_words(self.gate),
+            self.separation,
         )
 
     @property
@@ -196,22 +210,23 @@ class AtlasProblem(Problem):
 
     def evaluate(self, atlas: Atlas, basis: Basis, lam: float, point: Array) -> tuple[float, Array, Picture]:
         """Return E, its gradient and the map at (v, log b), flattened.  O(s^2 + s p)."""
-        K = self.n_classes
+        K, s = self.n_classes, self.separation
         v, b = point[:-1].reshape(-1, self.n_components), float(np.exp(point[-1]))
-        Z, theta = basis.features @ v, basis.back @ v
+        Z, theta = s * (basis.features @ v) + basis.carried, basis.back @ v
         kept, in_latent = neighbour_loss(basis.affinities, Z, self.n_jobs)
-        concealed, by_gate, in_centres, by_log_b = told(Z, theta[:K], b, basis.proba, basis.known, lam)
+        centres = s * theta[:K] + basis.middles
+        concealed, by_gate, in_centres, by_log_b = told(Z, centres, b, basis.proba, basis.known, lam**s * s**3)
         in_latent += by_gate
         packed, in_theta = room(theta[:K], theta[K:], basis.moments, atlas.charts.classes, atlas.gate_error)
-        in_theta += np.vstack([in_centres, RIDGE * theta[K:]])
+        in_theta = s * in_theta + np.vstack([s * in_centres, RIDGE * theta[K:]])
         ridge = 0.5 * RIDGE * float((theta[K:] ** 2).sum())
-        in_v = basis.features.T @ in_latent + basis.back.T @ in_theta
+        in_v = s * (basis.features.T @ in_latent) + basis.back.T @ in_theta
         gradient = np.append(in_v.ravel(), by_log_b)
-        terms = kept, concealed, packed, ridge
+        terms = kept, concealed, s * packed, ridge
         return sum(terms), gradient, Picture(Z, theta, terms)
 
     def terms(self, state: AtlasState) -> dict[str, float]:
-        """Return the four terms of E, the gate's multiplied by lambda."""
+        """Return the four terms of E, each with its weight."""
         return dict(zip(("neighbours", "label", "room", "regularisation"), state.picture.terms))
 
     def readings(self, state: AtlasState) -> dict[str, float]:
@@ -257,12 +272,14 @@ class AtlasProblem(Problem):
         own = atlas.charts.coordinates(atlas.charts.rows, own=True)
         basis = self.basis(atlas, own)
         theta, b = first_map(atlas, own, self.n_components)
+        if atlas.neighbours is not None:  # the map of separation 0 does not turn with the labels: the classes do
+            theta = theta @ turn(basis.features @ np.linalg.solve(basis.back, theta), atlas.neighbours.places)
         v = np.linalg.solve(basis.back, theta)
         return self.state_at(atlas, basis, np.append(v.ravel(), np.log(b)), seed)
 
     def fitted_atlas(self, seed: int) -> Atlas:
-        """Fit gate and charts to these rows."""
-        return fit_atlas(
+        """Fit gate, charts and neighbour map to these rows."""
+        atlas = fit_atlas(
             self.X,
             self.codes,
             self.n_classes,
@@ -274,6 +291,14 @@ class AtlasProblem(Problem):
             seed=seed,
             gate=self.gate,
         )
+        return self.with_neighbours(atlas)
+
+    def with_neighbours(self, atlas: Atlas) -> Atlas:
+        """Return the atlas with its neighbour map g, without one where the separation is 1."""
+        if self.separation == 1.0:
+            return atlas._replace(neighbours=None)
+        g = neighbour_map(atlas.charts.rows, self.n_components, self.perplexity, self.n_neighbors)
+        return atlas._replace(neighbours=g)
 
     def basis(self, atlas: Atlas, own: Array) -> Basis:
         """Return whitened features of the landmarks, which have these coordinates (s, a), and their affinities."""
@@ -284,11 +309,22 @@ class AtlasProblem(Problem):
         drawn = atlas.features(own, atlas.believed[atlas.rows], self.tau)
         known = float(xlogy(proba, proba).sum())
         moments = second_moments(own, atlas.members, atlas.charts.classes)
-        return Basis(features @ back, back, self.affinities(atlas), drawn, proba, known, moments)
+        places = self.neighbour_places(atlas)
+        return Basis(features @ back, back, self.affinities(atlas), drawn, proba, known, moments, *places)
 
     def affinities(self, atlas: Atlas) -> Affinities:
         """Return P of the landmarks."""
-        return affinities(atlas.charts.rows, atlas.proba[atlas.rows], self.perplexity)
+        other_class = OTHER_CLASS**self.separation
+        return affinities(atlas.charts.rows, atlas.proba[atlas.rows], self.perplexity, other_class)
+
+    def neighbour_places(self, atlas: Atlas) -> tuple[Array, Array, Array]:
+        """Return 1 - s times the landmarks' g (s, d) by others, their own g (s, d), and its means (K, d) by classes."""
+        size, d = len(atlas.rows), self.n_components
+        if atlas.neighbours is None:
+            return np.zeros((size, d)), np.zeros((size, d)), np.zeros((self.n_classes, d))
+        share, proba = 1.0 - self.separation, atlas.proba[atlas.rows]
+        carried = share * atlas.neighbours.coordinates(atlas.charts.rows, own=True)
+        return carried, share * atlas.neighbours.places, proba.T @ carried / proba.sum(axis=0)[:, None]
 
     def state_at(self, atlas: Atlas, basis: Basis, point: Array, seed: int) -> AtlasState:
         """Return the state at (v, log b) from which the path of lambda begins."""
@@ -306,20 +342,41 @@ class AtlasProblem(Problem):
         before, now = state.settings, self.settings
         if before == now:
             return state
-        atlas, basis, point = state.atlas, state.basis, state.search.point
-        same_rows = before.rows == now.rows
-        same_gate = before.gate == now.gate and self.n_classes == atlas.proba.shape[1]
-        if not same_rows or before.labels != now.labels or not same_gate:
-            atlas = self.fitted_atlas(state.seed)
-        if atlas is not state.atlas or before.tau != now.tau:
-            known = same_rows and np.array_equal(atlas.rows, state.atlas.rows)
-            latent = state.picture.latent if known else state.image(self.X[atlas.rows])
+        atlas, basis, point = self.adopted_atlas(state), state.basis, state.search.point
+        if atlas.charts is not state.atlas.charts or before.tau != now.tau:
+            if self.same_landmarks(state, atlas):
+                by_class = basis.features @ point[:-1].reshape(-1, self.n_components)
+            else:
+                by_class = state.atlas.class_image(self.X[atlas.rows], state.picture.theta, before.tau)
             basis = self.basis(atlas, atlas.charts.coordinates(atlas.charts.rows, own=True))
-            point = np.append(fitted_map(basis.features, latent).ravel(), point[-1])
-        elif before.perplexity != now.perplexity:
-            basis = basis._replace(affinities=self.affinities(atlas))
+            point = np.append(fitted_map(basis.features, by_class).ravel(), point[-1])
+        elif before.perplexity != now.perplexity or before.separation != now.separation:
+            carried, placed, middles = self.neighbour_places(atlas)
+            affinities = self.affinities(atlas)
+            basis = basis._replace(affinities=affinities, carried=carried, placed=placed, middles=middles)
         fresh = self.state_at(atlas, basis, point, state.seed)
         return fresh._replace(stage=state.stage + 1, iteration=state.iteration)
+
+    def adopted_atlas(self, state: AtlasState) -> Atlas:
+        """Return the atlas of a state for this problem: its parts that still hold, others fitted anew.
+
+        A new neighbour map is turned onto the state's picture.
+        """
+        atlas, before, now = state.atlas, state.settings, self.settings
+        same_gate = before.gate == now.gate and self.n_classes == atlas.proba.shape[1]
+        if (before.rows, before.labels) != (now.rows, now.labels) or not same_gate:
+            atlas = self.fitted_atlas(state.seed)
+        elif before.perplexity != now.perplexity or (atlas.neighbours is None) != (self.separation == 1.0):
+            atlas = self.with_neighbours(atlas)
+        if atlas.neighbours is None or atlas.neighbours is state.atlas.neighbours:
+            return atlas
+        picture = state.picture.latent if self.same_landmarks(state, atlas) else state.image(self.X[atlas.rows])
+        places = atlas.neighbours.places @ turn(atlas.neighbours.places, picture)
+        return atlas._replace(neighbours=atlas.neighbours._replace(places=places))
+
+    def same_landmarks(self, state: AtlasState, atlas: Atlas) -> bool:
+        """Whether an atlas of these rows has the landmarks of a state."""
+        return state.settings.rows == self.settings.rows and np.array_equal(atlas.rows, state.atlas.rows)
 
     def stage(self, state: AtlasState) -> int:
         """Return how often lambda, or the map by a choice among its values, has changed."""
@@ -346,6 +403,12 @@ def whitening(features: Array) -> Array:
     n = len(features)
     w, V = abandonable(lambda: np.linalg.eigh(features.T @ features))
     return V * np.sqrt(n / (np.maximum(w, 0.0) + FLOOR * n))
+
+
+def turn(places: Array, target: Array) -> Array:
+    """Return the rotation (d, d), possibly with a reflection, that brings places (n, d) nearest to a target (n, d)."""
+    rotation: Array = orthogonal_procrustes(places - places.mean(axis=0), target - target.mean(axis=0))[0]
+    return rotation
 
 
 def fitted_map(features: Array, latent: Array) -> Array:

@@ -22,13 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.engine.checks import (
-    check_cells,
-    check_start,
-    warn_of_many_components,
-)
+from supdr.engine.checks import check_cells, check_start, warn_of_many_components
 from supdr.engine.components import component_count
-from supdr.engine.fitted import as_fitted
+from supdr.engine.fitted import as_fitted, once_per_snapshot
 from supdr.engine.iterate import Snapshot
 from supdr.engine.parameters import Parameter
 from supdr.engine.preprocessing import FEW_ROWS, Preprocessing, fit_preprocessing, scaling_of_rows
@@ -81,9 +77,9 @@ class LSDR(InPartitions, Factorisation):
         Step sizes (eta_R, eta_CA) of solver "sgd", > 0.
     preprocessing : {"whiten", "zscore", "minmax", "none"}, default="whiten"
         Fitted inside and applied in `transform`.  Whitening is by a covariance shrunk as Ledoit and Wolf propose, and
-        becomes "zscore" when cells are missing, and for classes of half a row to three rows a column.  On whitened data
-        the first latent axis is close to that of linear discriminant analysis; with two classes the second axis is then
-        arbitrary.
+        becomes "zscore" when cells are missing, for classes of half a row to three rows a column, and for sparse rows
+        if the matrix that whitens them would have more than 4,194,304 entries.  On whitened data the first latent axis
+        is close to that of linear discriminant analysis; with two classes the second axis is then arbitrary.
     row_bias : bool, default=False
         Whether every row has a bias bu_i, as in the paper: a hidden latent coordinate with fixed loadings.
     calibrate : bool, default=True
@@ -162,6 +158,8 @@ class LSDR(InPartitions, Factorisation):
 
     Missing cells (NaN in X) are left out of the reconstruction.  A row needs one observed cell.
 
+    Sparse rows are not made dense, and none of their cells is missing.  Solver "sgd" does not take them.
+
     A linear head tells few more classes apart than n_components + 1: a picture of ten classes misclassifies many.
 
     References
@@ -181,6 +179,7 @@ class LSDR(InPartitions, Factorisation):
     partition_support: ClassVar[PartitionSupport] = SUPPORT
     takes_several_targets: ClassVar[bool] = True
     accepts_missing_cells: ClassVar[bool] = True
+    accepts_sparse: ClassVar[bool] = True
     prepared_attributes = (*InPartitions.prepared_attributes, "_target_mean", "_target_scale", "_reg_u", "_reg_v")
 
     n_components: int | None = None
@@ -230,6 +229,9 @@ class LSDR(InPartitions, Factorisation):
         return self._over_training_rows(slope / (max(slope.max(), np.finfo(float).tiny) if code == SQUARED else 1.0))
 
     # --- the hooks of the shell ---------------------------------------------------------------------------------------
+
+    def _dense_only(self) -> str:
+        return "solver='sgd' visits every cell; solver='bcd' and 'lbfgs' take sparse rows" * (self.solver == "sgd")
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         check_start(self.init, ("pca", "random"), (len(X), self.n_components))
@@ -338,20 +340,19 @@ class LSDR(InPartitions, Factorisation):
     def _loss_code(self) -> int:
         return SQUARED if self.task == "regression" else loss_code(self.loss)
 
+    @once_per_snapshot
     def _calibrated_heads(self) -> tuple[NDArray, NDArray]:
-        """Return heads (D, K) and (K,) fitted on the fold-in of the labelled rows; computed once per snapshot."""
-        if "calibrated" not in self._memo:
-            X, targets = self._training
-            features = self._latent(X[targets.labelled])
-            spread = column_spread(features)
-            features, Y = features / spread, targets.values[targets.labelled]
-            weights = targets.weights[targets.labelled]
-            if targets.classes is None:
-                coef, intercept = loo_ridge(features, (Y - self._target_mean) / self._target_scale, weights)
-            else:
-                coef, intercept = loo_softmax(features, targets.codes[targets.labelled], weights)
-            self._memo["calibrated"] = coef / spread[:, None], intercept
-        return self._memo["calibrated"]
+        """Return heads (D, K) and (K,) fitted on the fold-in of the labelled rows."""
+        X, targets = self._training
+        features = self._latent(X[targets.labelled])
+        spread = column_spread(features)
+        features, Y = features / spread, targets.values[targets.labelled]
+        weights = targets.weights[targets.labelled]
+        if targets.classes is None:
+            coef, intercept = loo_ridge(features, (Y - self._target_mean) / self._target_scale, weights)
+        else:
+            coef, intercept = loo_softmax(features, targets.codes[targets.labelled], weights)
+        return coef / spread[:, None], intercept
 
     @classmethod
     def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:

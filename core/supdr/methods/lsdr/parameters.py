@@ -4,32 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from supdr.engine.common_parameters import (
-    BETA,
-    CALIBRATE,
-    CLASS_WEIGHT,
-    EXTRAPOLATE,
-    HOUSEKEEPING,
-    INIT,
-    INIT_SCALE,
-    LR_CLASSIFICATION,
-    LR_RECONSTRUCTION,
-    PLANE,
-    PREPROCESSING,
-    REG_U,
-    REG_V,
-    ROW_BIAS,
-    RUN,
-    SOLVER,
-    TASK_KIND,
-)
+from supdr.engine import common_parameters as shared
 from supdr.engine.parameters import NONNEGATIVE, TASK, choice, scale
 
 _CLASSES = {TASK: ("classification",)}  # regression has the squared loss
 
 PARAMETERS = (
-    PLANE,
-    TASK_KIND,
+    shared.PLANE,
+    shared.TASK_KIND,
     choice(
         "loss",
         "Loss",
@@ -41,8 +23,8 @@ PARAMETERS = (
         help="Loss of the labels.",
         shown_when=_CLASSES,
     ),
-    replace(CLASS_WEIGHT, shown_when=_CLASSES),
-    BETA,
+    replace(shared.CLASS_WEIGHT, shown_when=_CLASSES),
+    shared.BETA,
     scale(
         "reg_w",
         "Ridge on the classifier",
@@ -52,17 +34,17 @@ PARAMETERS = (
         symbol="λ_W",
         main=True,
     ),
-    SOLVER,
-    replace(REG_U, accepts=(NONNEGATIVE, None)),
-    replace(REG_V, accepts=(NONNEGATIVE, None)),
-    PREPROCESSING,
-    ROW_BIAS,
-    CALIBRATE,
-    replace(EXTRAPOLATE, shown_when={TASK: ("regression",)}),
-    INIT,
-    INIT_SCALE,
-    LR_RECONSTRUCTION,
-    LR_CLASSIFICATION,
-    *RUN,
-    *HOUSEKEEPING,
+    shared.SOLVER,
+    replace(shared.REG_U, accepts=(NONNEGATIVE, None)),
+    replace(shared.REG_V, accepts=(NONNEGATIVE, None)),
+    shared.PREPROCESSING,
+    shared.ROW_BIAS,
+    shared.CALIBRATE,
+    replace(shared.EXTRAPOLATE, shown_when={TASK: ("regression",)}),
+    shared.INIT,
+    shared.INIT_SCALE,
+    shared.LR_RECONSTRUCTION,
+    shared.LR_CLASSIFICATION,
+    *shared.RUN,
+    *shared.HOUSEKEEPING,
 )

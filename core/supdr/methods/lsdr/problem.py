@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from supdr.engine.checks import check_shapes
 from supdr.engine.iterate import generator
 from supdr.engine.solver import SolvedProblem, Solver
+from supdr.engine.sparse_rows import SparseRows
 from supdr.functions.losses import loss_gradient, total_loss
 from supdr.rows.in_memory import InMemoryRows
 from supdr.solvers.lbfgs import Evaluate, LBFGSState, lbfgs_start
 from supdr.solvers.linear_heads import HeadRows, head_rows
-from supdr.solvers.reconstruction import reconstruct, reconstruction_error
+from supdr.solvers.reconstruction import SparseResidual, reconstruct, reconstruction_error, with_biases
 from supdr.solvers.reconstruction_start import initial_factors
 
 
@@ -188,9 +189,7 @@ class LSDRProblem(SolvedProblem):
         latent, components, intercept_x, coef, intercept = self.unpack(point)
         d = self.n_components
         visible = latent[:, :d]
-        e = self.X - reconstruct(latent, components, intercept_x)  # (N, m)
-        if self.observed is not None:
-            e *= self.observed
+        error, e = self.residual(latent, components, intercept_x)
         wide = self.extended_coef(coef)  # (D, K)
         total, first = loss_gradient(self.code, self.Y, latent[self.rows] @ wide + intercept, self.weights)
         first *= 1.0 - self.beta  # (n, K)
@@ -202,7 +201,7 @@ class LSDRProblem(SolvedProblem):
         by_components = (-2.0 * self.beta) * (visible.T @ e) + (2.0 * self.reg_v) * components
         by_coef = visible[self.rows].T @ first + (2.0 * self.reg_w) * coef
         value = (
-            self.beta * float(np.vdot(e, e))
+            self.beta * error
             + self.reg_u * float(np.vdot(visible, visible))
             + self.reg_v * float(np.vdot(components, components))
             + self.reg_w * float(np.vdot(coef, coef))
@@ -210,6 +209,16 @@ class LSDRProblem(SolvedProblem):
         )
         blocks = (by_latent, by_components, (-2.0 * self.beta) * e.sum(axis=0), by_coef, first.sum(axis=0))
         return value, np.concatenate([block.ravel() for block in blocks]), None
+
+    def residual(self, latent: NDArray, components: NDArray, intercept_x: NDArray) -> tuple[float, Any]:
+        """Return |E|^2 and E (N, m), over observed cells."""
+        if isinstance(self.X, SparseRows):
+            e = SparseResidual(self.X, *with_biases(latent, components, intercept_x))
+            return self.X.distance(e.latent, e.loadings), e
+        e = self.X - reconstruct(latent, components, intercept_x)
+        if self.observed is not None:
+            e *= self.observed
+        return float(np.vdot(e, e)), e
 
 
 def labelled_rows(labels: Labels, latent: NDArray, n_components: int, weight: float) -> HeadRows:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+
+from supdr.engine.sparse_rows import SparseRows
+from supdr.solvers.low_rank import leading_triplets
 
 Array = NDArray[np.float64]
 
@@ -84,12 +89,8 @@ def principal_targets(X: Array, n_components: int, noise: float, rng: np.random.
     """
     targets = noise * rng.standard_normal((len(X), n_components))
     centred = X - X.mean(axis=0)
-    _, axes = np.linalg.eigh(centred.T @ centred if len(X) >= X.shape[1] else centred @ centred.T)
-    count = min(n_components, axes.shape[1])
-    leading = axes[:, ::-1][:, :count]
-    if len(X) < X.shape[1]:
-        leading = centred.T @ leading
-        leading /= np.maximum(np.linalg.norm(leading, axis=0), np.finfo(float).tiny)
+    count = min(n_components, *X.shape)
+    leading = _principal_axes(centred, count)
     # The sign of an axis is arbitrary: its largest entry is positive.
     leading = leading * np.sign(leading[np.abs(leading).argmax(axis=0), np.arange(count)])
     scores = centred @ leading
@@ -97,6 +98,18 @@ def principal_targets(X: Array, n_components: int, noise: float, rng: np.random.
     if width > 0.0:
         targets[:, :count] = scores / width
     return targets
+
+
+def _principal_axes(centred: Any, count: int) -> Array:
+    """Return the leading principal axes (D, count) of centred rows."""
+    if isinstance(centred, SparseRows):
+        return leading_triplets(centred, count)[2].T
+    tall = len(centred) >= centred.shape[1]
+    leading = np.linalg.eigh(centred.T @ centred if tall else centred @ centred.T)[1][:, ::-1][:, :count]
+    if tall:
+        return leading
+    leading = centred.T @ leading
+    return leading / np.maximum(np.linalg.norm(leading, axis=0), np.finfo(float).tiny)
 
 
 def class_signs(codes: NDArray, n_classes: int, scheme: str) -> Array:

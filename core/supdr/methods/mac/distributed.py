@@ -77,14 +77,7 @@ class LabelledRows(PartitionedRows):
         return partial_states_observed()
 
     def fit_svms(
-        self,
-        targets: Any,
-        signs: Any,
-        costs: Any,
-        start: Heads | None,
-        *,
-        n_jobs: int | None,
-        **options: Any,
+        self, targets: Any, signs: Any, costs: Any, start: Heads | None, *, n_jobs: int | None, **options: Any
     ) -> Heads:
         """Return a support vector machine per column of `signs`, see `solve_distributed_svms`."""
         return solve_distributed_svms(targets, signs, costs, start=start, **options)
@@ -133,7 +126,7 @@ def _calibration(run: Any, snapshot: Snapshot) -> dict[str, Any]:
     """Return the calibrated head, fitted to the left-out images of the run's judged rows."""
     problem = run._own_problem()
     left_out = problem.left_out_images(snapshot.state)
-    return {"calibrated": loo_softmax(left_out, problem.judged_codes, problem.judged_weights)}
+    return {"_calibrated_head": loo_softmax(left_out, problem.judged_codes, problem.judged_weights)}
 
 
 def _latent_partitions(model: Any) -> tuple[Any, Any] | None:
@@ -169,7 +162,7 @@ class DistributedFeatures(Features):
     def _matrix(self) -> Partitions | None:
         """Phi, where workers have room for it; leverages alone do not need it."""
         fits = fits_in_memory(self.rows.n_rows, self.mapping.n_features)
-        return persist(_features, self.mapping, self.rows.X) if fits else None
+        return persist(Mapping.features, self.mapping, self.rows.X) if fits else None
 
     @cached_property
     def part(self) -> Partitions:
@@ -230,7 +223,3 @@ def _first_of_each(codes: NDArray, n_classes: int) -> tuple[int, NDArray]:
     present, at = np.unique(codes, return_index=True)
     first[present] = at
     return len(codes), first
-
-
-def _features(mapping: Mapping, X: Array) -> Array:
-    return mapping.features(X)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.fitted import as_fitted
+from supdr.engine.fitted import as_fitted, once_per_snapshot
 from supdr.engine.probabilities import class_probabilities
 from supdr.methods.mac.classes import class_codes, class_means, class_scores, class_signs, simplex_numbers
 from supdr.methods.mac.problem import MACProblem
@@ -41,6 +41,8 @@ class FittedMAC(InPartitions):
         "widths_",
     )
 
+    accepts_sparse: ClassVar[bool] = True
+
     C: float
     calibrate: bool
     mapping: Any
@@ -63,17 +65,16 @@ class FittedMAC(InPartitions):
         else:
             self._expose_one_layer(state)
 
+    @once_per_snapshot
     def _own_latent(self) -> NDArray:
         targets = self._training[1]
         if targets.labelled.all():
             return self._labelled_latent()
-        if "own" not in self._memo:
-            labelled = self._labelled_latent()
-            own = np.empty((len(targets.codes), labelled.shape[1]))
-            own[targets.labelled] = labelled
-            own[~targets.labelled] = self._latent(self._training[0][~targets.labelled])
-            self._memo["own"] = own
-        return self._memo["own"]
+        labelled = self._labelled_latent()
+        own = np.empty((len(targets.codes), labelled.shape[1]))
+        own[targets.labelled] = labelled
+        own[~targets.labelled] = self._latent(self._training[0][~targets.labelled])
+        return own
 
     def _latent(self, X: NDArray) -> NDArray:
         return self._state.image(X)
@@ -192,16 +193,13 @@ class FittedMAC(InPartitions):
         closed = features and issubclass(self.solvers[self.solver], Passes)
         return closed and enough_labels(targets.codes[targets.labelled])
 
+    @once_per_snapshot
     def _calibrated_head(self) -> tuple[NDArray, NDArray]:
-        """Return the softmax, (L, K) and (K,), one score for two classes, fitted to left-out images; computed once."""
-        if "calibrated" not in self._memo:
-            problem = self._problem(*self._training)
-            assert isinstance(problem, Passes)
-            state = self.snapshot_.state if self._partitioned else self._state
-            self._memo["calibrated"] = loo_softmax(
-                problem.left_out_images(state), problem.judged_codes, problem.judged_weights
-            )
-        return self._memo["calibrated"]
+        """Return the softmax, (L, K) and (K,), one score for two classes, fitted to left-out images."""
+        problem = self._problem(*self._training)
+        assert isinstance(problem, Passes)
+        state = self.snapshot_.state if self._partitioned else self._state
+        return loo_softmax(problem.left_out_images(state), problem.judged_codes, problem.judged_weights)
 
     def _probabilities(self, scores: NDArray) -> NDArray:
         """Return class probabilities; the scores of the calibrated head are log-odds of left-out rows."""

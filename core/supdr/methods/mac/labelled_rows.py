@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.reuse import reused
-from supdr.methods.mac.mapping import InMemoryFeatures
+from supdr.engine.reuse import fingerprint, reused
+from supdr.engine.sparse_rows import SparseRows
+from supdr.methods.mac.mapping import Features, InMemoryFeatures
+from supdr.methods.mac.sparse_features import DIRECT_SIZE, SparseFeatures, may_be_formed
 from supdr.rows.in_memory import InMemoryRows
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.linear_svm import Heads, solve_heads
@@ -20,10 +22,13 @@ Array = NDArray[np.float64]
 # About how many rows at most are left out in turn.
 MOST_JUDGED = 2000
 
+# The same of sparse rows whose leverages take Lanczos steps.
+MOST_JUDGED_BY_STEPS = 256
 
-def judged_numbers(n_rows: int, one_of_each: NDArray[np.intp]) -> NDArray[np.intp]:
+
+def judged_numbers(n_rows: int, one_of_each: NDArray[np.intp], most: int = MOST_JUDGED) -> NDArray[np.intp]:
     """Return the numbers of the rows that are left out in turn: all, or every k-th of many and one of each class."""
-    return np.union1d(np.arange(0, n_rows, -(-n_rows // MOST_JUDGED)), one_of_each)
+    return np.union1d(np.arange(0, n_rows, -(-n_rows // most)), one_of_each)
 
 
 class LabelledInMemory(InMemoryRows):
@@ -42,18 +47,23 @@ class LabelledInMemory(InMemoryRows):
     @cached_property
     def judged(self) -> NDArray[np.intp]:
         """Numbers of the rows that are left out in turn."""
-        return judged_numbers(self.n_rows, np.unique(self.codes, return_index=True)[1])
+        large = isinstance(self.X, SparseRows) and min(self.X.shape) > DIRECT_SIZE
+        most = MOST_JUDGED_BY_STEPS if large else MOST_JUDGED
+        return judged_numbers(self.n_rows, np.unique(self.codes, return_index=True)[1], most)
 
     @property
     def checksums(self) -> tuple:
         """Of rows, and of labels with their weights."""
         labels = self.codes.tobytes() + self.weights.tobytes()
-        return zlib.crc32(np.ascontiguousarray(self.X).data), zlib.crc32(labels)
+        rows = fingerprint(self.X).encode() if isinstance(self.X, SparseRows) else np.ascontiguousarray(self.X).data
+        return zlib.crc32(rows), zlib.crc32(labels)
 
-    def features(self, mapping: Mapping) -> InMemoryFeatures:
+    def features(self, mapping: Mapping) -> Features:
         """Return the features of these rows."""
         inputs = (mapping.kind, mapping.centers, mapping.gamma, self.X)
-        return reused("MAC features", lambda: inputs, lambda: InMemoryFeatures(self.X, mapping))
+        formed = not isinstance(self.X, SparseRows) or may_be_formed(self.X)
+        kind = InMemoryFeatures if formed else SparseFeatures
+        return reused("MAC features", lambda: inputs, lambda: kind(self.X, mapping))
 
     def svm_moments(self, targets: Array) -> None:
         """Return None: classifiers in memory need no moments of the targets."""

@@ -8,20 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine import common_parameters as shared
 from supdr.engine.checks import numbers_in
-from supdr.engine.common_parameters import (
-    CALIBRATE,
-    CHOSEN_SCALING,
-    CLASS_WEIGHT,
-    COMPONENTS,
-    HINGE_WEIGHT,
-    HOUSEKEEPING,
-    MAX_ITER,
-    MISSING_LABEL,
-    N_ITER_NO_CHANGE,
-    TOL,
-    VALIDATION_FRACTION,
-)
 from supdr.engine.parameters import POSITIVE, Interval, Whole, choice, count, scale, share, without
 from supdr.methods.mac.regressor import FEATURES, PERCEPTRON, check_mapping
 from supdr.solvers.leave_one_out import FEWEST
@@ -50,8 +38,8 @@ PARAMETERS = (
         shown_when={"centers": ("kmeans", "random"), "mapping": ("rbf",)},
         accepts=(Whole(), None),
     ),
-    replace(HINGE_WEIGHT, help="Weight of the hinge loss.", shown_when=_ONE_LAYER),
-    replace(CLASS_WEIGHT, shown_when=_ONE_LAYER),
+    replace(shared.HINGE_WEIGHT, help="Weight of the hinge loss.", shown_when=_ONE_LAYER),
+    replace(shared.CLASS_WEIGHT, shown_when=_ONE_LAYER),
     scale(
         "reg_w",
         "Ridge",
@@ -63,7 +51,7 @@ PARAMETERS = (
         shown_when=_FEATURES,
         accepts=("loo", POSITIVE),
     ),
-    replace(COMPONENTS, high=10, help="Auto: K − 1, enough for a simplex.", symbol="L", accepts=(Whole(), None)),
+    replace(shared.COMPONENTS, high=10, help="Auto: K − 1, enough for a simplex.", symbol="L", accepts=(Whole(), None)),
     choice(
         "solver",
         "Solver",
@@ -184,7 +172,7 @@ PARAMETERS = (
         zero=True,
         shown_when=_MU_GROWS,
     ),
-    CHOSEN_SCALING,
+    shared.CHOSEN_SCALING,
     choice(
         "early_stopping",
         "Early stopping",
@@ -196,17 +184,17 @@ PARAMETERS = (
         shown_when=_ONE_LAYER,
     ),
     replace(
-        CALIBRATE,
+        shared.CALIBRATE,
         default=False,  # the explorer shows the classifiers that decide
         help="Predict with a softmax that is fitted to left-out images.",
         shown_when={**_PASSES, **_FEATURES},
     ),
-    replace(VALIDATION_FRACTION, shown_when={**VALIDATION_FRACTION.shown_when, **_ONE_LAYER}),
-    replace(MAX_ITER, shown_when=_ONE_LAYER),
-    replace(TOL, shown_when=_ONE_LAYER),
-    replace(N_ITER_NO_CHANGE, shown_when={"early_stopping": ("loo", True), **_ONE_LAYER}),
-    *without(HOUSEKEEPING, "missing_label"),
-    replace(MISSING_LABEL, restart=False),
+    replace(shared.VALIDATION_FRACTION, shown_when={**shared.VALIDATION_FRACTION.shown_when, **_ONE_LAYER}),
+    replace(shared.MAX_ITER, shown_when=_ONE_LAYER),
+    replace(shared.TOL, shown_when=_ONE_LAYER),
+    replace(shared.N_ITER_NO_CHANGE, shown_when={"early_stopping": ("loo", True), **_ONE_LAYER}),
+    *without(shared.HOUSEKEEPING, "missing_label"),
+    replace(shared.MISSING_LABEL, restart=False),
 )
 
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from supdr.engine.context import show_partial_state
 from supdr.engine.iterate import Problem
 from supdr.engine.reuse import reused
+from supdr.engine.sparse_rows import SparseRows
 from supdr.methods.mac.certificate import BoundSearch
 from supdr.methods.mac.classes import (
     class_scores,
@@ -39,7 +40,16 @@ from supdr.methods.mac.state import Array, MACState, PulledTargets, RowSums, Set
 from supdr.methods.mac.target_step import cases, moved_rows
 from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
-from supdr.solvers.leave_one_out import RIDGES, WIDTHS, Choice, best_ridge, best_width, enough_labels, search_share
+from supdr.solvers.leave_one_out import (
+    RIDGES,
+    WIDTHS,
+    Choice,
+    best_ridge,
+    best_ridge_of_rows,
+    best_width,
+    enough_labels,
+    search_share,
+)
 from supdr.solvers.linear_svm import Heads
 
 # Relative duality gap of the classifiers. Where below it they end depends on the order of addition: it is so narrow
@@ -188,9 +198,11 @@ class MACProblem(Problem):
         rng = np.random.default_rng([seed, 1 << 19])
         if mapping.kind == "rbf":
             return self._as_reg_w(self._search(mapping.centers, 1.0, (math.sqrt(0.5 / mapping.gamma),), rng))
+        corners = simplex_codes(self.n_classes)
+        if isinstance(self.X, SparseRows):
+            return self._as_reg_w(best_ridge_of_rows(self.X - mapping.centers[0], self.codes, corners, rng))
         Phi = mapping.features(self.X)
         size = float((Phi**2).sum(axis=1).mean()) or 1.0
-        corners = simplex_codes(self.n_classes)
         return self._as_reg_w(best_ridge(Phi, self.codes, corners, RIDGES * size, symmetric=False))
 
     def _search(self, centers: Array, unit: float, widths: tuple[float, ...], rng: np.random.Generator) -> Choice:
@@ -345,7 +357,7 @@ class MACProblem(Problem):
 
     def mapped(self, targets: Array, heads: Heads, mapping: Any, reg_w: float, seed: int, iteration: int) -> MACState:
         """Return a state at given targets and classifiers, with the mapping fitted to the targets."""
-        begun = MACState(
+        state = MACState(
             targets=targets,
             latent=targets,
             weights=np.empty((0, self.n_components)),
@@ -366,7 +378,7 @@ class MACProblem(Problem):
             iteration=iteration,
             bound_search=BoundSearch(),
         )
-        return self.prepared(self.refitted(begun, targets, self.pulled(mapping, targets)))
+        return self.prepared(self.refitted(state, targets, self.pulled(mapping, targets)))
 
     def pulled(self, mapping: Any, targets: Array) -> PulledTargets:
         """Return Phi' targets (M, L)."""

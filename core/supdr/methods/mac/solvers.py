@@ -195,7 +195,7 @@ class RegressorPenalty(QuadraticPenalty):
 
     def pulled(self, mapping: Any, targets: Array) -> PulledTargets:
         """Return nothing: there are no features."""
-        return PulledTargets(None)
+        return PulledTargets(np.empty((0, targets.shape[1])))
 
     def refitted(self, state: MACState, targets: Array, pulled: PulledTargets) -> MACState:
         """Return `state` with the regressor fitted to targets (n, L)."""

@@ -30,12 +30,12 @@ class RowSums(NamedTuple):
 class PulledTargets(NamedTuple):
     """Phi' targets (M, L) of all rows, with what else a visit of the targets brings.
 
-    total: None where the mapping is a regressor.
+    total: of no features where the mapping is a regressor.
     moments: of the targets of rows in partitions, see `supdr.solvers.margin_working_set`; None: not computed.
     parts: Phi' targets of each partition by its number, where partial states were observed.
     """
 
-    total: Array | None
+    total: Array
     moments: tuple[int, Array, Array] | None = None
     parts: dict[int, Array] | None = None
 

@@ -283,9 +283,9 @@ class TwoLayerProblem(Problem):
             losses = self._log_losses(first.left_out)
             return self._mixture(first, corners, float(SHARPNESS[int(np.argmin(losses))]))
         rng = np.random.default_rng([seed, 3])
-        seen = self.all_rows.taken(first.left_out, self.all_rows.sampled)
-        unit = median_distance(seen, rng)
-        centers = seen[np.sort(rng.choice(len(seen), min(SECOND_CENTERS, len(seen)), replace=False))]
+        codes = self.all_rows.taken(first.left_out, self.all_rows.sampled)
+        unit = median_distance(codes, rng)
+        centers = codes[np.sort(rng.choice(len(codes), min(SECOND_CENTERS, len(codes)), replace=False))]
         paths = []
         for width in SECOND_WIDTHS:
             mapping = Mapping("rbf", centers, 0.5 / (width * unit) ** 2)
@@ -293,7 +293,7 @@ class TwoLayerProblem(Problem):
         path = min(paths, key=lambda each: each.best()[0])
         _, number = path.best()
         coef = path.coef(number)
-        plane = self.all_rows.each(image, path.mapping, first.hidden, coef)
+        plane = self.all_rows.each(Mapping.apply, path.mapping, first.hidden, coef)
         return SecondLayer(path.mapping, coef, 0.0, plane, path.left_out_codes(number), path.scores[number][0])
 
     # --- the work on all rows ----------------------------------------------------------------------------------------
@@ -303,7 +303,7 @@ class TwoLayerProblem(Problem):
         if len(rows) == self.n_rows:
             fitted, left_out = self.all_rows.split(first.hidden), self.all_rows.split(first.left_out)
             return first._replace(hidden=fitted, left_out=left_out)
-        hidden = self.all_rows.each(image, first.mapping, self.all_rows.X, first.coef)
+        hidden = self.all_rows.each(Mapping.apply, first.mapping, self.all_rows.X, first.coef)
         left_out = self.all_rows.replaced(hidden, self.all_rows.sampled[rows], first.left_out)
         if len(rows) == len(self.X):
             hidden = self.all_rows.replaced(hidden, self.all_rows.sampled, first.hidden)
@@ -347,11 +347,6 @@ def log_losses(hidden: Array, codes: NDArray) -> Array:
     """Return the summed log losses of `mixed` at every sharpness, from codes (n, K - 1) and classes (n,)."""
     nearness, rows = simplex_codes(hidden.shape[1] + 1).T, np.arange(len(codes))
     return np.array([-float(log_softmax(kappa * hidden @ nearness, axis=1)[rows, codes].sum()) for kappa in SHARPNESS])
-
-
-def image(mapping: Mapping, X: Array, weights: Array) -> Array:
-    """Return the images (n, q) of rows (n, D)."""
-    return mapping.apply(X, weights)
 
 
 def mixture(hidden: Array, sharpness: float, corners: Array) -> Array:

@@ -27,13 +27,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.engine.checks import (
-    check_cells,
-    check_start,
-    warn_of_many_components,
-)
+from supdr.engine.checks import check_cells, check_start, warn_of_many_components
 from supdr.engine.components import component_count
-from supdr.engine.fitted import as_fitted
+from supdr.engine.fitted import as_fitted, once_per_snapshot
 from supdr.engine.parameters import Parameter
 from supdr.engine.reconstruction import Factorisation
 from supdr.engine.targets import Targets
@@ -282,22 +278,21 @@ class NSDR(Factorisation):
             gamma = 1.0 / n_components
         return Kernel(self.kernel, self.degree, gamma, self.coef0)
 
+    @once_per_snapshot
     def _calibrated_head(self) -> KernelHead:
-        """Return the SVMs refitted on what new rows will look like; computed once per snapshot."""
-        if "head" not in self._memo:
-            X, targets = self._training
-            latent = self._latent(X[targets.labelled])
-            scale = column_spread(latent)
-            latent, signs = latent / scale, targets.values[targets.labelled]
-            costs = float(self.C) * targets.weights[targets.labelled]
-            heads = close_gap(self.kernel_.matrix(latent), signs, costs, n_jobs=self.n_jobs)
-            if not heads.closed:
-                message = f"the calibrated head (C={self.C:g}, {self.kernel_}) did not close its gap"
-                warnings.warn(message, ConvergenceWarning, stacklevel=2)
-            support = heads.alpha.any(axis=1)
-            weights = heads.alpha[support] * signs[support]
-            self._memo["head"] = KernelHead(self.kernel_, latent[support], weights, heads.bias, scale)
-        return self._memo["head"]
+        """Return the SVMs refitted on what new rows will look like."""
+        X, targets = self._training
+        latent = self._latent(X[targets.labelled])
+        scale = column_spread(latent)
+        latent, signs = latent / scale, targets.values[targets.labelled]
+        costs = float(self.C) * targets.weights[targets.labelled]
+        heads = close_gap(self.kernel_.matrix(latent), signs, costs, n_jobs=self.n_jobs)
+        if not heads.closed:
+            message = f"the calibrated head (C={self.C:g}, {self.kernel_}) did not close its gap"
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        support = heads.alpha.any(axis=1)
+        weights = heads.alpha[support] * signs[support]
+        return KernelHead(self.kernel_, latent[support], weights, heads.bias, scale)
 
     @classmethod
     def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supdr.engine.preprocessing import Columns, Preprocessing, fit_preprocessing, scaling_of_rows
+from supdr.engine.sparse_rows import SparseRows
 from supdr.engine.targets import Targets, missing_values
 from supdr.functions.families import BERNOULLI, GAUSSIAN, TARGET_FAMILIES, check_values, family_codes
 from supdr.methods.sdr_glm.targets import TargetSide
@@ -40,6 +41,8 @@ def _checked(X: NDArray, codes: NDArray) -> None:
 
 
 def _all_bits(X: NDArray) -> bool:
+    if isinstance(X, SparseRows):
+        return bool(np.isin(X.cells.data, (0.0, 1.0)).all())
     try:
         check_values(np.full(X.shape[1], BERNOULLI), X, "X")
     except ValueError:

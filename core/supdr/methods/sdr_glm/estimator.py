@@ -29,10 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
-from supdr.engine.checks import (
-    check_start,
-    check_weights,
-)
+from supdr.engine.checks import check_start, check_weights
 from supdr.engine.components import component_count
 from supdr.engine.estimator import SharedFit
 from supdr.engine.fitted import predicts_classes
@@ -129,7 +126,8 @@ class SDRGLM(FittedSDRGLM):
         Whether solver "fast" replaces the factors by the equivalent ones with the smallest ridges after every sweep.
     preprocessing : {"whiten", "zscore", "minmax", "none"}, default="whiten"
         Applied to Gaussian columns only.  "whiten" becomes "zscore" if there are others, if cells are missing, if
-        columns have weights, if factors are nonnegative, or if there are no more than three rows a column.
+        columns have weights, if factors are nonnegative, if there are no more than three rows a column, or if rows are
+        sparse and the matrix that whitens them would have more than 4,194,304 entries.
     calibrate : bool, default=True
         Whether `predict` uses a predictor refitted on latent rows of the labelled rows that were made without them.
         False is the paper's prediction, which answers the majority when lam is small.
@@ -217,6 +215,9 @@ class SDRGLM(FittedSDRGLM):
     made them, so that a predictor fitted on ``transform`` of the training rows would be too sure of itself.
 
     A row of X without observed cells gets u = 0 from `transform`.
+
+    Sparse rows are not made dense, and none of their cells is missing; with columns that are not Gaussian a few rows at
+    a time are.
 
     References
     ----------

@@ -2,6 +2,7 @@
 
 `WeightedFeatures`: any families, missing cells; every row and every column has a system of its own.
 `SharedFeatures`: complete Gaussian data with more rows than columns; one system for all rows, one for all columns.
+    Sparse rows have this form, or the first one, for which a few rows at a time are made dense.
 `GramFeatures`: complete Gaussian data with no more rows than columns.  There Vt = B X, and only K = X X' is needed:
 X Vt' = K B', Vt Vt' = B K B'.  The loadings are kept as B (L + 1, N), and no step depends on the number of columns.
 """
@@ -15,14 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.sparse_rows import SparseRows, dense
 from supdr.functions.families import LIMITED, expand, log_likelihood, log_likelihoods
-from supdr.solvers.low_rank import (
-    augmented,
-    packed_products,
-    padded,
-    padded_width,
-    row_blocks,
-)
+from supdr.solvers.low_rank import augmented, blocks_of, packed_products, padded, padded_width, row_blocks
 from supdr.solvers.positive_definite import solve_positive
 
 
@@ -90,6 +86,8 @@ class SharedFeatures(GaussianFeatures):
     @cached_property
     def total(self) -> float:
         """|X|^2."""
+        if isinstance(self.X, SparseRows):
+            return float(times(self.X.squares(), self.weights).sum())
         return float(np.vdot(self.X, times(self.X, self.weights)))
 
     def _inner(self, loadings: NDArray) -> tuple[NDArray, NDArray]:
@@ -97,6 +95,8 @@ class SharedFeatures(GaussianFeatures):
 
     def cross(self, loadings: NDArray) -> NDArray:
         """Return X Vt', (N, L + 1)."""
+        if isinstance(self.X, SparseRows):
+            return self.X @ times(loadings, self.weights).T
         turned = padded(times(loadings, self.weights).T)
         cross = np.empty((len(self.X), turned.shape[1]))
         for rows in row_blocks(self.X.shape):
@@ -111,7 +111,7 @@ class SharedFeatures(GaussianFeatures):
         """Return Ua'Ua and Ua'X."""
         width = latent.shape[1] + 1
         square, pulled = np.zeros((width, width)), np.zeros((self.X.shape[1], padded_width(width)))
-        for rows in row_blocks(self.X.shape):
+        for rows in blocks_of(self.X):
             wide = augmented(latent[rows])
             square += wide.T @ wide
             pulled += self.X[rows].T @ padded(wide)
@@ -186,7 +186,7 @@ class WeightedFeatures:
         """Return L_X."""
         total = 0.0
         for rows in row_blocks(self.X.shape):
-            total += self._block_value(self.X[rows], self._theta(latent[rows], loadings))
+            total += self._block_value(dense(self.X[rows]), self._theta(latent[rows], loadings))
         return total
 
     def _block_value(self, X: NDArray, theta: NDArray) -> float:
@@ -200,7 +200,7 @@ class WeightedFeatures:
 
     def expand(self, rows: slice | NDArray, latent: NDArray, loadings: NDArray) -> tuple[NDArray, NDArray]:
         """Return a and g of these rows, (n, D) each, touching at their latent rows (n, L)."""
-        return expand(self.codes, self.X[rows], self._theta(latent, loadings), self.c, self.bound, self.size)
+        return expand(self.codes, dense(self.X[rows]), self._theta(latent, loadings), self.c, self.bound, self.size)
 
     def _theta(self, latent: NDArray, loadings: NDArray) -> NDArray:
         return augmented(latent) @ loadings
@@ -234,7 +234,7 @@ class WeightedFeatures:
         if not len(self.limited):
             return np.zeros(len(change))
         rise = (change @ loadings[:-1, self.limited]) * self.signs
-        return np.where(np.isnan(self.X[rows][:, self.limited]), 0.0, rise).max(axis=1)
+        return np.where(np.isnan(dense(self.X[rows])[:, self.limited]), 0.0, rise).max(axis=1)
 
     def column_systems(self, latent: NDArray, loadings: NDArray) -> ColumnSums:
         """Return the columns' systems, touching at these latent rows and loadings."""
@@ -248,7 +248,7 @@ class WeightedFeatures:
         rise = np.zeros(len(self.limited))
         for rows in row_blocks(self.X.shape):
             moved = (augmented(latent[rows]) @ change) * self.signs
-            part = np.where(np.isnan(self.X[rows][:, self.limited]), 0.0, moved)
+            part = np.where(np.isnan(dense(self.X[rows])[:, self.limited]), 0.0, moved)
             rise = np.maximum(rise, part.max(axis=0))
         return rise
 

@@ -13,8 +13,9 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from supdr.engine.fitted import as_fitted, predicts_classes
+from supdr.engine.fitted import as_fitted, once_per_snapshot, predicts_classes
 from supdr.engine.reconstruction import Reconstructing
+from supdr.engine.sparse_rows import dense
 from supdr.functions.families import BERNOULLI, check_values, means
 from supdr.methods.sdr_glm.features import WeightedFeatures, times
 from supdr.methods.sdr_glm.heads import fit_head, left_out_latent
@@ -29,6 +30,7 @@ class FittedSDRGLM(InPartitions, Reconstructing):
     """The half of `supdr.SDRGLM` that reads a state."""
 
     accepts_missing_cells: ClassVar[bool] = True
+    accepts_sparse: ClassVar[bool] = True
 
     family_y: Any
     gaussian_c: float
@@ -135,7 +137,7 @@ class FittedSDRGLM(InPartitions, Reconstructing):
         return partial(_embedded, self._of_cells(), self._of_rows())
 
     def _latent_derivative(self, X: NDArray) -> NDArray:
-        return embed_derivative(WeightedFeatures(X, *self._of_cells()), *self._of_rows(), self._latent(X))
+        return embed_derivative(WeightedFeatures(dense(X), *self._of_cells()), *self._of_rows(), self._latent(X))
 
     def _of_cells(self) -> tuple[NDArray, float, str, NDArray | None, float]:
         return self._codes, float(self.gaussian_c), self.bound, self._column_weight, self._size
@@ -178,28 +180,26 @@ class FittedSDRGLM(InPartitions, Reconstructing):
     def _decide(self, scores: NDArray) -> NDArray:
         return (scores > 0.0).astype(int) if self._several_labels else super()._decide(scores)
 
+    @once_per_snapshot
     def _loadings(self) -> tuple[NDArray, NDArray]:
         check_is_fitted(self)
         state = self._state
         if not state.in_rows:
             return state.components, state.intercept_x
-        if "loadings" not in self._memo:
-            X = self._training[0]
-            self._memo["loadings"] = state.components @ X, state.intercept_x @ X
-        return self._memo["loadings"]
+        X = self._training[0]
+        return state.components @ X, state.intercept_x @ X
 
+    @once_per_snapshot
     def _calibrated_head(self) -> tuple[NDArray, NDArray]:
-        """Return W and b_y refitted on left-out latent rows of the labelled ones; computed once per snapshot."""
-        if "calibrated" not in self._memo:
-            targets = self._targets
-            rows = np.flatnonzero(targets.observed)
-            loadings = np.concatenate([each.reshape(-1, len(self._codes)) for each in self._loadings()])
-            latent = left_out_latent(
-                cast("SDRGLMProblem", self._problem(*self._training)), self._state.latent, loadings, rows
-            )
-            weights = None if targets.weights is None else targets.weights[rows]
-            self._memo["calibrated"] = fit_head(latent, replace(targets, Y=targets.Y[rows], weights=weights))
-        return self._memo["calibrated"]
+        """Return W and b_y refitted on left-out latent rows of the labelled ones."""
+        targets = self._targets
+        rows = np.flatnonzero(targets.observed)
+        loadings = np.concatenate([each.reshape(-1, len(self._codes)) for each in self._loadings()])
+        latent = left_out_latent(
+            cast("SDRGLMProblem", self._problem(*self._training)), self._state.latent, loadings, rows
+        )
+        weights = None if targets.weights is None else targets.weights[rows]
+        return fit_head(latent, replace(targets, Y=targets.Y[rows], weights=weights))
 
 
 def _embedded(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import PoissonRegressor
 
 from supdr.engine.interruption import checkpoint
+from supdr.engine.sparse_rows import SparseRows, dense, has_missing
 from supdr.functions.families import BERNOULLI, GAUSSIAN, SMALLEST_MEAN, curvatures, residuals
 from supdr.methods.sdr_glm.features import ColumnSums
 from supdr.methods.sdr_glm.prediction import embed
@@ -48,8 +49,10 @@ def left_out_latent(problem: SDRGLMProblem, latent: NDArray, loadings: NDArray, 
 def _loadings(problem: SDRGLMProblem, latent: NDArray, loadings: NDArray, rows: NDArray) -> NDArray:
     """Return [V; b_x] made of `rows` alone, by one Newton step from `loadings`: exact for Gaussian columns."""
     X, codes, c = problem.X, problem.codes, problem.c
-    blocks = [rows[block] for block in row_blocks((len(rows), X.shape[1]))]
-    if (codes == GAUSSIAN).all() and not (problem.nonnegative or np.isnan(X).any()):
+    gaussian = (codes == GAUSSIAN).all() and not (problem.nonnegative or has_missing(X))
+    whole = gaussian and isinstance(X, SparseRows)
+    blocks = [rows] if whole else [rows[block] for block in row_blocks((len(rows), X.shape[1]))]
+    if gaussian:
         wide = augmented(latent)
         strength = 2.0 * c * problem.weight
         system = strength * (wide[rows].T @ wide[rows]) + problem.reg_v * np.eye(wide.shape[1])
@@ -62,8 +65,9 @@ def _loadings(problem: SDRGLMProblem, latent: NDArray, loadings: NDArray, rows: 
     for block in blocks:
         checkpoint()
         theta = augmented(latent[block]) @ loadings
-        curvature = curvatures(codes, X[block], theta, c, problem.size)
-        sums.add(curvature, curvature * theta + residuals(codes, X[block], theta, c, problem.size), latent[block])
+        cells = dense(X[block])
+        curvature = curvatures(codes, cells, theta, c, problem.size)
+        sums.add(curvature, curvature * theta + residuals(codes, cells, theta, c, problem.size), latent[block])
     return problem.solve_columns(sums, loadings)
 
 
@@ -82,10 +86,10 @@ def fit_head(features: NDArray, targets: TargetSide) -> tuple[NDArray, NDArray]:
     weights = np.ones(len(features)) if targets.weights is None else targets.weights
     coef, intercept = np.zeros((features.shape[1], targets.Y.shape[1])), np.zeros(targets.Y.shape[1])
     for k, code in enumerate(targets.codes):
-        seen = ~np.isnan(targets.Y[:, k])
-        rows, values = features[seen], targets.Y[seen, k]
+        observed = ~np.isnan(targets.Y[:, k])
+        rows, values = features[observed], targets.Y[observed, k]
         fit = _fit_bits if code == BERNOULLI else _fit_numbers if code == GAUSSIAN else _fit_counts
-        coef[:, k], intercept[k] = fit(rows, values, weights[seen])
+        coef[:, k], intercept[k] = fit(rows, values, weights[observed])
     return coef / scale, intercept
 
 

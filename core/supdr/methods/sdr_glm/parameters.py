@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from supdr.engine.common_parameters import (
-    CALIBRATE,
-    EXTRAPOLATE,
-    HOUSEKEEPING,
-    INIT,
-    PLANE,
-    PREPROCESSING,
-    REG_U,
-    REG_V,
-    RUN,
-    TASK_KIND,
-)
+from supdr.engine import common_parameters as shared
 from supdr.engine.parameters import POSITIVE, TASK, Whole, choice, choices, count, flag, of_run, scale
 
 _AUTO, _FAST = {"recon_weight": ("auto",)}, {"solver": ("fast",)}
 
 PARAMETERS = (
-    replace(PLANE, symbol="L"),
+    replace(shared.PLANE, symbol="L"),
     scale(
         "recon_ratio",
         "Reconstruction ratio",
@@ -73,8 +62,8 @@ PARAMETERS = (
         ("none", "no (the paper's)"),
         help="Multiply the ridges by λ. Otherwise they act as a threshold below which components vanish.",
     ),
-    replace(REG_U, accepts=(POSITIVE,)),
-    replace(REG_V, accepts=(POSITIVE,)),
+    replace(shared.REG_U, accepts=(POSITIVE,)),
+    replace(shared.REG_V, accepts=(POSITIVE,)),
     scale(
         "reg_w",
         "Ridge on the predictor",
@@ -116,12 +105,12 @@ PARAMETERS = (
         "Replace the factors by equivalent ones with smaller ridge penalties after every sweep.",
         shown_when={"nonnegative": (False,), **_FAST},
     ),
-    PREPROCESSING,
-    CALIBRATE,
-    replace(EXTRAPOLATE, shown_when={TASK: ("regression",)}),
-    replace(INIT, choices=choices(("svd", "singular vectors"), "random")),
-    *RUN,
+    shared.PREPROCESSING,
+    shared.CALIBRATE,
+    replace(shared.EXTRAPOLATE, shown_when={TASK: ("regression",)}),
+    replace(shared.INIT, choices=choices(("svd", "singular vectors"), "random")),
+    *shared.RUN,
     of_run("class_weight"),
-    TASK_KIND,
-    *HOUSEKEEPING,
+    shared.TASK_KIND,
+    *shared.HOUSEKEEPING,
 )

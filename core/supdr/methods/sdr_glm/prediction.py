@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
+from supdr.engine.sparse_rows import dense, has_missing
 from supdr.functions.families import BERNOULLI, GAMMA, GAUSSIAN, NEGATIVE_BINOMIAL, POISSON, curvatures
 from supdr.methods.sdr_glm.features import WeightedFeatures, times
-from supdr.solvers.low_rank import row_blocks
+from supdr.solvers.low_rank import blocks_of, row_blocks
 from supdr.solvers.nonnegative import climb_bounded
 from supdr.solvers.positive_definite import solve_in_place, solve_positive
 
@@ -42,12 +43,12 @@ def embed(
     """
     X, n_components = features.X, len(loadings) - 1
     latent = np.zeros((len(X), n_components))
-    if (features.codes == GAUSSIAN).all() and not (nonnegative or np.isnan(X).any()):
+    if (features.codes == GAUSSIAN).all() and not (nonnegative or has_missing(X)):
         strength = 2.0 * features.c * weight
         turned = np.ascontiguousarray(times(loadings, features.weights).T)
         gram = loadings @ turned
         system = strength * gram[:-1, :-1] + reg_u * np.eye(n_components)
-        for rows in row_blocks(X.shape):
+        for rows in blocks_of(X):
             cross = X[rows] @ turned[:, :-1] - gram[-1, :-1]
             latent[rows] = solve_positive(system, strength * cross.T).T
         return latent
@@ -58,7 +59,7 @@ def embed(
         unsettled += _climb(
             features.codes,
             column_weight,
-            X[rows],
+            dense(X[rows]),
             loadings,
             features.c,
             features.size,

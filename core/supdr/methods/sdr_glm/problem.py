@@ -12,25 +12,13 @@ from numpy.typing import NDArray
 
 from supdr.engine.checks import check_shapes
 from supdr.engine.iterate import Problem, generator, workspace_property
-from supdr.functions.families import (
-    GAMMA,
-    GAUSSIAN,
-    NEGATIVE_BINOMIAL,
-    cell_sums,
-    null_loss_about,
-    null_parameters,
-    number_losses,
-)
-from supdr.methods.sdr_glm.features import (
-    ColumnSums,
-    GramFeatures,
-    SharedFeatures,
-    WeightedFeatures,
-)
+from supdr.engine.sparse_rows import SparseRows, has_missing
+from supdr.functions import families
+from supdr.methods.sdr_glm.features import ColumnSums, GramFeatures, SharedFeatures, WeightedFeatures
 from supdr.methods.sdr_glm.state import Point, SDRGLMState, Values
 from supdr.methods.sdr_glm.targets import NullFacts, TargetSide, null_facts, null_head
 from supdr.rows.in_memory import InMemoryRows, largest
-from supdr.solvers.low_rank import leading_rows, product_singular_values, row_blocks, solve_systems
+from supdr.solvers.low_rank import blocks_of, leading_rows, product_singular_values, solve_systems
 from supdr.solvers.nonnegative import solve_nonnegative
 
 POWER_STEPS = 30
@@ -98,9 +86,9 @@ class SDRGLMProblem(Problem):
     def features(self) -> Any:
         """Return the feature side in the form that suits the data."""
         n_rows, n_columns = self.X.shape
-        if self.nonnegative or not (self.codes == GAUSSIAN).all() or np.isnan(self.X).any():
+        if self.nonnegative or not (self.codes == families.GAUSSIAN).all() or has_missing(self.X):
             return self.weighted_features
-        shape = GramFeatures if n_rows <= n_columns else SharedFeatures
+        shape = GramFeatures if n_rows <= n_columns and not isinstance(self.X, SparseRows) else SharedFeatures
         return shape(self.X, self.c, self.column_weight)
 
     @property
@@ -131,7 +119,7 @@ class SDRGLMProblem(Problem):
     @cached_property
     def rank_threshold(self) -> float:
         """Reconstruction alone keeps a component only if its singular value in the centred X exceeds this."""
-        gaussian = (self.codes == GAUSSIAN).all()
+        gaussian = (self.codes == families.GAUSSIAN).all()
         return float(np.sqrt(self.reg_u * self.reg_v) / (self.weight * (2.0 * self.c if gaussian else 1.0)))
 
     @cached_property
@@ -211,8 +199,8 @@ class SDRGLMProblem(Problem):
     def terms(self, state: SDRGLMState) -> dict[str, float]:
         """Return the terms of -J."""
         point = self._point(state)
-        seen, values = self._latest.get("values", (None, None))
-        if values is None or seen is not state:
+        latest, values = self._latest.get("values", (None, None))
+        if values is None or latest is not state:
             values = self.values(point)
         ridge = (
             self.reg_u * values.size
@@ -256,7 +244,7 @@ class SDRGLMProblem(Problem):
         """
         centre = self.column_null[1]
         factor = np.select(
-            [self.codes == GAUSSIAN, self.codes == GAMMA, self.codes == NEGATIVE_BINOMIAL],
+            [self.codes == families.GAUSSIAN, self.codes == families.GAMMA, self.codes == families.NEGATIVE_BINOMIAL],
             [2.0 * self.c, 1.0 / np.where(centre > 0.0, centre, 1.0), self.size / (self.size + centre)],
             1.0,
         )
@@ -277,8 +265,8 @@ class SDRGLMProblem(Problem):
     def _fresh_loadings(self, latent: Any) -> NDArray:
         if not self.weighted:
             return self.gaussian_loadings(latent)
-        begin = null_parameters(self.codes, self.column_null[1], self.n_components, self.size)
-        return self.weighted_loadings(None, latent, begin)
+        null = families.null_parameters(self.codes, self.column_null[1], self.n_components, self.size)
+        return self.weighted_loadings(None, latent, null)
 
     def gaussian_loadings(self, latent: Any) -> NDArray:
         """Return the loadings that are best for U, complete Gaussian data."""
@@ -354,17 +342,17 @@ def column_facts(
     Gaussian cells; `column_weight` (D,): what the columns' shares of H_X are multiplied by; `size`: r of negative
     binomial cells.
     """
-    count, total = rows.total(cell_sums, cells)
+    count, total = rows.total(families.cell_sums, cells)
     centre = total / np.where(count > 0.0, count, 1.0)
     losses = rows.total(_number_losses, cells, codes, centre, c, size)
-    return null_loss_about(codes, count, centre, losses, column_weight), centre
+    return families.null_loss_about(codes, count, centre, losses, column_weight), centre
 
 
 # --- the work on rows ---------------------------------------------------------------------------------------------
 
 
 def _number_losses(X: NDArray, codes: NDArray, centre: NDArray, c: float, size: float) -> NDArray:
-    return number_losses(codes, X, centre, c, size=size)
+    return families.number_losses(codes, X, centre, c, size=size)
 
 
 def loading_sums(features: SharedFeatures | GramFeatures, latent: NDArray) -> tuple[NDArray, NDArray]:
@@ -374,7 +362,7 @@ def loading_sums(features: SharedFeatures | GramFeatures, latent: NDArray) -> tu
 
 def _positive_parts(X: NDArray, latent: NDArray) -> NDArray:
     """Return the positive parts of latent rows (N, L), each turned to the sign that explains more of centred X."""
-    directions = np.nan_to_num(X).T @ latent
+    directions = (X if isinstance(X, SparseRows) else np.nan_to_num(X)).T @ latent
 
     def explained(sign: float) -> NDArray:
         return np.linalg.norm((sign * latent).clip(0.0), axis=0) * np.linalg.norm((sign * directions).clip(0.0), axis=0)
@@ -388,7 +376,8 @@ def _square(latent: NDArray) -> NDArray:
 
 def _power_step(X: NDArray, centre: NDArray, factor: NDArray, direction: NDArray) -> NDArray:
     image = np.zeros(len(direction))
-    for rows in row_blocks(X.shape):
-        gradient = np.nan_to_num((X[rows] - centre) * factor)
+    for rows in blocks_of(X):
+        gradient = (X[rows] - centre) * factor
+        gradient = gradient if isinstance(gradient, SparseRows) else np.nan_to_num(gradient)
         image += gradient.T @ (gradient @ direction)
     return image

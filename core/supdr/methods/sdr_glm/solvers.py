@@ -63,8 +63,8 @@ class Fast(SDRGLMProblem):
         """
         strength, last = 2.0 * self.c * self.weight, (self.inner or 3) - 1
         parts = self.feature_part, self.target_part
-        begin = point.latent, point.loadings, point.head, strength, self.reg_u
-        both, (sums, more) = self.all_rows.both(_first_gaussian_rows, *parts, *begin, last == 0)
+        start = point.latent, point.loadings, point.head, strength, self.reg_u
+        both, (sums, more) = self.all_rows.both(_first_gaussian_rows, *parts, *start, last == 0)
         latent, right = self.all_rows.entries(both, 2)
         head = self.moved_head(sums, latent, point.head)
         system = strength * self.features.gram(point.loadings)[:-1, :-1] if last else None

@@ -10,20 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.functions.families import (
-    BERNOULLI,
-    POISSON,
-    cell_sums,
-    expand,
-    log_likelihood,
-    log_likelihoods,
-    means,
-    null_loss_about,
-    null_parameters,
-    number_losses,
-    residuals,
-    softmax,
-)
+from supdr.functions import families
 from supdr.functions.softmax_kernels import softmax_pulls, softmax_values
 from supdr.solvers.low_rank import augmented, pack, packed_products, row_blocks, solve_systems
 from supdr.solvers.nonnegative import solve_nonnegative
@@ -60,7 +47,7 @@ class TargetSide:
     @cached_property
     def poisson(self) -> NDArray:
         """Indices of the Poisson columns."""
-        return np.flatnonzero(self.codes == POISSON) if self.codes is not None else np.empty(0, dtype=int)
+        return np.flatnonzero(self.codes == families.POISSON) if self.codes is not None else np.empty(0, dtype=int)
 
     def blocks(self, n_components: int) -> Iterator[tuple[slice, TargetSide]]:
         """Yield slices of few rows and their targets.
@@ -75,8 +62,8 @@ class TargetSide:
         """Return L_Y at the natural parameters (N, K)."""
         if self.codes is not None:
             if self.weights is None:
-                return log_likelihood(self.codes, self.Y, theta, self.c)
-            return float(self.weights @ log_likelihoods(self.codes, self.Y, theta, self.c).sum(axis=1))
+                return families.log_likelihood(self.codes, self.Y, theta, self.c)
+            return float(self.weights @ families.log_likelihoods(self.codes, self.Y, theta, self.c).sum(axis=1))
         values = np.empty(len(theta))
         softmax_values(self.Y, np.ascontiguousarray(theta), self.observed, values)
         return float(self._weighted(values).sum())
@@ -88,7 +75,7 @@ class TargetSide:
     def residuals(self, theta: NDArray) -> NDArray:
         """Return dl / dtheta of every cell without the weights, (N, K); 0 where not observed."""
         if self.codes is not None:
-            return residuals(self.codes, self.Y, theta, self.c)
+            return families.residuals(self.codes, self.Y, theta, self.c)
         pulls = np.array(theta, order="C")
         softmax_pulls(self.Y, pulls, self.observed, np.zeros(theta.shape[1]), 0.0)
         return pulls
@@ -101,12 +88,12 @@ class TargetSide:
 
     def cell_sums(self) -> tuple[NDArray, NDArray]:
         """Return the weighted number of observed cells of every column and their sum, (K,) each."""
-        return cell_sums(self.Y, self.weights)
+        return families.cell_sums(self.Y, self.weights)
 
     def number_losses(self, centre: NDArray) -> NDArray:
         """Return what these rows contribute to H_Y beyond bits, given the means (K,)."""
         assert self.codes is not None
-        return number_losses(self.codes, self.Y, centre, self.c, self.weights)
+        return families.number_losses(self.codes, self.Y, centre, self.c, self.weights)
 
     def n_observed(self) -> int:
         """Return the number of observed cells."""
@@ -120,7 +107,7 @@ class TargetSide:
             return 0.0, 1
         if self.codes is None or self.one_hot:
             return float((Y.argmax(axis=1) != theta.argmax(axis=1)).sum()), len(Y)
-        labels = (self.codes == BERNOULLI).all()
+        labels = (self.codes == families.BERNOULLI).all()
         return float(np.nansum((Y - (theta > 0.0 if labels else self.expected(theta))) ** 2)), self.n_observed()
 
     def _weighted(self, values: NDArray, rows: slice | NDArray = slice(None)) -> NDArray:
@@ -131,7 +118,7 @@ class TargetSide:
 
     def expected(self, theta: NDArray) -> NDArray:
         """Return the mean of Y, (n, K)."""
-        return softmax(theta)[0] if self.codes is None else means(self.codes, theta)
+        return families.softmax(theta)[0] if self.codes is None else families.means(self.codes, theta)
 
     # --- U-step -------------------------------------------------------------------------------------------------------
 
@@ -193,7 +180,7 @@ class TargetSide:
     def _expand(self, theta: NDArray, rows: slice) -> tuple[NDArray, NDArray]:
         """Return a and g of these rows, weighted, (n, K) each."""
         assert self.codes is not None
-        curvature, linear = expand(self.codes, self.Y[rows], theta, self.c, self.bound)
+        curvature, linear = families.expand(self.codes, self.Y[rows], theta, self.c, self.bound)
         return self._weighted(curvature, rows), self._weighted(linear, rows)
 
     # --- W-step -------------------------------------------------------------------------------------------------------
@@ -271,7 +258,7 @@ def null_facts(rows: Any, part: Any, codes: NDArray | None, n_columns: int) -> N
         return NullFacts(float(-total.sum() * (present * np.log(present)).sum()), None, share)
     count, total = rows.total(TargetSide.cell_sums, part)
     centre = total / np.where(count > 0.0, count, 1.0)
-    loss = null_loss_about(codes, count, centre, rows.total(TargetSide.number_losses, part, centre))
+    loss = families.null_loss_about(codes, count, centre, rows.total(TargetSide.number_losses, part, centre))
     return NullFacts(loss, centre, share)
 
 
@@ -279,7 +266,7 @@ def null_head(centre: NDArray | None, codes: NDArray | None, n_components: int, 
     """Return the [W; b_y] (L + 1, K) to begin with, see `null_parameters`; 0 for the softmax."""
     if codes is None or centre is None:
         return np.zeros((n_components + 1, n_columns))
-    return null_parameters(codes, centre, n_components)
+    return families.null_parameters(codes, centre, n_components)
 
 
 def _solved(packed: NDArray, ridge: float, right: NDArray, within: NDArray | None) -> NDArray:

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.checks import check_choice
 from supdr.engine.estimator import SupervisedReducer
-from supdr.engine.fitted import as_fitted
+from supdr.engine.fitted import as_fitted, once_per_snapshot
 from supdr.engine.targets import Targets
 from supdr.engine.view_layout import Layout
 from supdr.methods.sldr.model import GatedModel, Point, closed_form_projections, gated_derivative
@@ -130,15 +130,13 @@ class FittedSLDR(SupervisedReducer):
     def projections_(self) -> tuple[NDArray, ...]:
         """W_m, (D_m, R_m) each; computed when asked for where they follow from the multipliers."""
         check_is_fitted(self)
-        best = self._state.best
-        if best.point.projections:
-            return best.point.projections
-        if "projections" not in self._memo:
-            rows = self._training[0]
-            gate = best.point.gate(self._layout.gating_columns(rows))
-            pulls = self._made.pulls(best)
-            self._memo["projections"] = closed_form_projections(pulls, self._layout.views(rows), gate, self._sizes)
-        return self._memo["projections"]
+        return self._state.best.point.projections or self._closed_form_projections()
+
+    @once_per_snapshot
+    def _closed_form_projections(self) -> tuple[NDArray, ...]:
+        best, rows = self._state.best, self._training[0]
+        gate = best.point.gate(self._layout.gating_columns(rows))
+        return closed_form_projections(self._made.pulls(best), self._layout.views(rows), gate, self._sizes)
 
     @property
     def coef_(self) -> NDArray:
@@ -157,9 +155,11 @@ class FittedSLDR(SupervisedReducer):
         check_is_fitted(self)
         if self.kernel != "linear":
             return float("nan")
-        if "fewest" not in self._memo:
-            self._memo["fewest"] = support_share(self._made.fewest(self._state.best, self._model()), self._costs())
-        return self._memo["fewest"]
+        return self._fewest_support()
+
+    @once_per_snapshot
+    def _fewest_support(self) -> float:
+        return support_share(self._made.fewest(self._state.best, self._model()), self._costs())
 
     @property
     def usage_(self) -> NDArray:
@@ -250,15 +250,13 @@ class FittedSLDR(SupervisedReducer):
     def _point(self) -> Point:
         return self._state.best.point
 
+    @once_per_snapshot
     def _model(self) -> GatedModel:
-        if "model" not in self._memo:
-            self._memo["model"] = self._made.model(self._state.best)
-        return self._memo["model"]
+        return self._made.model(self._state.best)
 
+    @once_per_snapshot
     def _deciding(self) -> list[GatedModel]:
         """Return the models whose mean score decides: of all starts, or of the one that is shown."""
         if self.starts == "best":
             return [self._model()]
-        if "starts" not in self._memo:
-            self._memo["starts"] = [self._made.model(candidate) for candidate in self._state.candidates]
-        return self._memo["starts"]
+        return [self._made.model(candidate) for candidate in self._state.candidates]

@@ -4,26 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from supdr.engine.common_parameters import (
-    CLASS_WEIGHT,
-    COEF0,
-    COMPONENTS,
-    DEGREE,
-    GAMMA,
-    HINGE_WEIGHT,
-    HOUSEKEEPING,
-    KERNEL,
-    POLY,
-    RBF,
-    RUN,
-    SVM_TOL,
-    UNWHITENED,
-)
+from supdr.engine import common_parameters as shared
 from supdr.engine.parameters import Whole, choice, count, of_run, scale
 
 PARAMETERS = (
     replace(
-        COMPONENTS,
+        shared.COMPONENTS,
         label="Local dimensions",
         high=10,
         help="Number of dimensions of each local projection.",
@@ -54,11 +40,11 @@ PARAMETERS = (
         main=True,
         restart=True,
     ),
-    replace(HINGE_WEIGHT, help="Weight of the hinge loss."),
-    CLASS_WEIGHT,
-    replace(KERNEL, help="Kernel between projected rows."),
-    replace(DEGREE, shown_when=POLY),
-    replace(GAMMA, shown_when=RBF),
+    replace(shared.HINGE_WEIGHT, help="Weight of the hinge loss."),
+    shared.CLASS_WEIGHT,
+    replace(shared.KERNEL, help="Kernel between projected rows."),
+    replace(shared.DEGREE, shown_when=shared.POLY),
+    replace(shared.GAMMA, shown_when=shared.RBF),
     choice(
         "solver",
         "Solver",
@@ -102,9 +88,9 @@ PARAMETERS = (
         "Standard deviation of the first gate weights. Small values suit only data with several views.",
         restart=True,
     ),
-    replace(COEF0, shown_when=POLY),
-    SVM_TOL,
-    UNWHITENED,
-    *RUN,
-    *HOUSEKEEPING,
+    replace(shared.COEF0, shown_when=shared.POLY),
+    shared.SVM_TOL,
+    shared.UNWHITENED,
+    *shared.RUN,
+    *shared.HOUSEKEEPING,
 )

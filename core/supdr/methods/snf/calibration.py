@@ -80,11 +80,11 @@ def _spectrum(kernel: Kernel, Z: NDArray, Y: NDArray, weights: NDArray | None) -
         matrix -= level * (level.T @ matrix)
         matrix -= (matrix @ level) * level.T
     values, vectors = abandonable(lambda: np.linalg.eigh(matrix))
-    kept = values > RANK_TOLERANCE * max(values[-1], np.finfo(float).tiny)
-    values, squares = values[kept], (vectors[:, kept].T @ right) ** 2
+    significant = values > RANK_TOLERANCE * max(values[-1], np.finfo(float).tiny)
+    values, squares = values[significant], (vectors[:, significant].T @ right) ** 2
     if isinstance(form, Primal):
         squares /= values[:, None]
-    # Outside of the kept span, the constant vector apart, eigenvalues are 0: only the sum of the squares matters.
+    # Outside of their span, the constant vector apart, eigenvalues are 0: only the sum of the squares matters.
     rest = n_rows - 1 - len(values)
     if rest > 0:
         left = np.maximum((labels**2).sum(axis=0) - squares.sum(axis=0), 0.0) / rest

@@ -174,23 +174,23 @@ class DistributedSNF(SNFProblem):
             latent = self._principal(rng)
         else:
             latent = rows.each(np.multiply, rows.normal(rng, d), self.init_scale)
-        return self._stands(summed_start(rows, latent, self.evaluate), seed, 0)
+        return self._state_of(summed_start(rows, latent, self.evaluate), seed, 0)
 
     def step(self, state: SNFState) -> SNFState:
         """One accepted L-BFGS step, or the same point if none was found."""
         search: Any = state.search
         reach = LBFGS.first_move * self.all_rows.n_rows * self.n_components
         search = summed_step(self.all_rows, search, self.evaluate, memory=LBFGS.memory, reach=reach)
-        return self._stands(search, state.seed, state.iteration + 1)
+        return self._state_of(search, state.seed, state.iteration + 1)
 
     def adopt(self, state: SNFState) -> SNFState:
         """Return `state`, of the same rows and partitions, measured by this problem's objective."""
         search: Any = state.search
         if search.payload.settings == self.settings:
             return state
-        return self._stands(summed_start(self.all_rows, search.point, self.evaluate), state.seed, state.iteration)
+        return self._state_of(summed_start(self.all_rows, search.point, self.evaluate), state.seed, state.iteration)
 
-    def _stands(self, search: SummedSearch, seed: int, iteration: int) -> SNFState:
+    def _state_of(self, search: SummedSearch, seed: int, iteration: int) -> SNFState:
         predictors, target, _, _ = search.payload
         norm, kept = math.sqrt(search.products[-1, -1]), search
         return SNFState(search.point, np.empty(0), predictors, target, norm, search.step, kept, seed, iteration)  # type: ignore[arg-type]

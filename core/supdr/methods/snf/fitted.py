@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from supdr.engine.checks import check_cells
-from supdr.engine.fitted import as_fitted
+from supdr.engine.fitted import as_fitted, once_per_snapshot
 from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.reconstruction import Reconstructing
 from supdr.functions.kernels import Kernel
@@ -118,16 +118,15 @@ class FittedSNF(InPartitions, Reconstructing):
         residual = self._targets - self._on_labelled.predict(state.target, latent, latent)
         return residual if self._weights is None else self._weights[:, None] * residual
 
+    @once_per_snapshot
     def _refitted(self) -> tuple[NDArray, Fit, Primal | Dual]:
-        """Return labelled rows embedded without their labels, and the target's regression on them; computed once."""
-        if "refitted" not in self._memo:
-            state, rows = self._state, self._labelled
-            filled, observed = split_missing(self._training[0][rows])
-            own, ridge = state.latent[rows][:, None, :], float(self.reg_z)
-            anchors = fold_in(self._on_all, state.predictors, state.latent, filled, own, ridge, observed)
-            form = self._on_labelled
-            if self.reg_w is None:
-                form = most_likely(self._kernel(), anchors, self._targets, self._weights)
-            fit, _ = form.solve(anchors, self._targets)
-            self._memo["refitted"] = anchors, fit, form
-        return self._memo["refitted"]
+        """Return labelled rows embedded without their labels, and the target's regression on them."""
+        state, rows = self._state, self._labelled
+        filled, observed = split_missing(self._training[0][rows])
+        own, ridge = state.latent[rows][:, None, :], float(self.reg_z)
+        anchors = fold_in(self._on_all, state.predictors, state.latent, filled, own, ridge, observed)
+        form = self._on_labelled
+        if self.reg_w is None:
+            form = most_likely(self._kernel(), anchors, self._targets, self._weights)
+        fit, _ = form.solve(anchors, self._targets)
+        return anchors, fit, form

@@ -166,10 +166,10 @@ def fold_in_derivative(
     `form`, `fit`, `anchors`, `reg_z`, `X` (p, M): as for `embedded`, which returns `latent` (p, D).
     """
     filled, observed = split_missing(X)
-    seen = np.ones_like(filled) if observed is None else observed
+    weights = np.ones_like(filled) if observed is None else observed
     form, fit = explicit(form, fit, anchors)
-    slopes = form.jacobian(fit, anchors, latent) * seen[:, None, :]
-    residual = (filled - form.predict(fit, anchors, latent)) * seen
+    slopes = form.jacobian(fit, anchors, latent) * weights[:, None, :]
+    residual = (filled - form.predict(fit, anchors, latent)) * weights
     bent = form.hessian(fit, anchors, latent, residual)
     system = slopes @ slopes.transpose(0, 2, 1) + reg_z * np.eye(latent.shape[1]) - bent
     return np.linalg.solve(system, slopes)

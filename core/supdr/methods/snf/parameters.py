@@ -8,28 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine import common_parameters as shared
 from supdr.engine.checks import check_choice, numbers_in
-from supdr.engine.common_parameters import (
-    CALIBRATE,
-    CLASS_WEIGHT,
-    COEF0,
-    DEGREE,
-    EXTRAPOLATE,
-    GAMMA,
-    HOUSEKEEPING,
-    INIT,
-    INIT_SCALE,
-    KERNEL,
-    LR_CLASSIFICATION,
-    LR_RECONSTRUCTION,
-    PLANE,
-    POLY,
-    PREPROCESSING,
-    RBF,
-    RUN,
-    SOLVER,
-    TASK_KIND,
-)
 from supdr.engine.parameters import POSITIVE, TASK, Whole, choice, count, scale
 from supdr.engine.targets import Targets
 
@@ -43,10 +23,12 @@ MOST_DUAL_ROWS = 10_000
 
 
 PARAMETERS = (
-    replace(PLANE, symbol="D"),
-    replace(KERNEL, help="Kernel between latent rows."),
-    replace(DEGREE, high=HIGHEST_DEGREE, symbol="d", shown_when=POLY, accepts=(Whole(1, HIGHEST_DEGREE),)),
-    replace(GAMMA, shown_when=RBF),
+    replace(shared.PLANE, symbol="D"),
+    replace(shared.KERNEL, help="Kernel between latent rows."),
+    replace(
+        shared.DEGREE, high=HIGHEST_DEGREE, symbol="d", shown_when=shared.POLY, accepts=(Whole(1, HIGHEST_DEGREE),)
+    ),
+    replace(shared.GAMMA, shown_when=shared.RBF),
     scale(
         "target_weight",
         "Target weight",
@@ -77,9 +59,9 @@ PARAMETERS = (
         main=True,
         accepts=(POSITIVE, None),
     ),
-    choice("solver", "Solver", ("lbfgs", "L-BFGS"), ("sgd", "SGD (the paper's)"), help=SOLVER.help),
-    replace(COEF0, shown_when=POLY),
-    replace(CLASS_WEIGHT, shown_when={TASK: ("classification",)}),
+    choice("solver", "Solver", ("lbfgs", "L-BFGS"), ("sgd", "SGD (the paper's)"), help=shared.SOLVER.help),
+    replace(shared.COEF0, shown_when=shared.POLY),
+    replace(shared.CLASS_WEIGHT, shown_when={TASK: ("classification",)}),
     count(
         "n_init",
         "Starts",
@@ -89,23 +71,23 @@ PARAMETERS = (
         accepts=(Whole(1, MOST_STARTS),),
         restart=True,
     ),
-    PREPROCESSING,
-    CALIBRATE,
-    EXTRAPOLATE,
-    INIT,
-    replace(INIT_SCALE, accepts=(POSITIVE, None)),
-    replace(LR_RECONSTRUCTION, help="Step size of stochastic gradient descent on X.", symbol="η_X"),
+    shared.PREPROCESSING,
+    shared.CALIBRATE,
+    shared.EXTRAPOLATE,
+    shared.INIT,
+    replace(shared.INIT_SCALE, accepts=(POSITIVE, None)),
+    replace(shared.LR_RECONSTRUCTION, help="Step size of stochastic gradient descent on X.", symbol="η_X"),
     replace(
-        LR_CLASSIFICATION,
+        shared.LR_CLASSIFICATION,
         name="lr_target",
         label="Step, target",
         help="Step size of stochastic gradient descent on the target. Auto follows the target weight.",
         symbol="η_Y",
         accepts=(POSITIVE, None),
     ),
-    *RUN,
-    TASK_KIND,
-    *HOUSEKEEPING,
+    *shared.RUN,
+    shared.TASK_KIND,
+    *shared.HOUSEKEEPING,
 )
 
 

@@ -38,8 +38,8 @@ class PairDescent(Solver):
 
     def begin(self, problem: SNFProblem, state: SNFState) -> SNFState:
         """Return `state` with its regressions, without a search."""
-        begun = problem.at_point(state, problem.first_search(state), None)
-        return begun._replace(search=None, step_size=state.step_size if state.search is None else 0.0)
+        without_search = problem.at_point(state, problem.first_search(state), None)
+        return without_search._replace(search=None, step_size=state.step_size if state.search is None else 0.0)
 
     def advice(self, problem: SNFProblem) -> str:
         """Return what to do when the loop diverges."""

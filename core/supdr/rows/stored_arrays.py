@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.datasets.limits import FileProblem
+from supdr.engine.checks import FileProblem
 from supdr.engine.optional import require
 
+# Version (3, 0) is for structured arrays, which are not tables of numbers.
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 # Bytes of what stands before each file of a ZIP; the lengths of its name and of its extra field are the last four.
 LOCAL_HEADER = 30
@@ -82,13 +83,13 @@ def members(path: Path) -> dict[str, tuple[int, ...]]:
             found = {}
             for each in archive.infolist():
                 with archive.open(each) as file:
-                    found[each.filename.removesuffix(".npy")] = _header(file)[0]
+                    found[each.filename.removesuffix(".npy")] = header(file)[0]
             return found
     except (zipfile.BadZipFile, OSError, EOFError, ValueError, KeyError) as error:
         raise FileProblem(f"{path} is no .npz file of numbers that can be read: {error}") from None
 
 
-def _header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
+def header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
     """Return shape, whether columns are neighbours, and type; the file then stands at the numbers."""
     version = np.lib.format.read_magic(file)
     if version not in HEADERS:
@@ -105,7 +106,7 @@ def _mapped(stored: Stored) -> NDArray:
         file.seek(info.header_offset + LOCAL_HEADER - 4)
         lengths = np.frombuffer(file.read(4), dtype="<u2")
         file.seek(int(lengths.sum()), 1)
-        shape, by_columns, kind = _header(file)
+        shape, by_columns, kind = header(file)
         if kind.hasobject:
             raise ValueError(f"{stored.member} holds Python objects")
         order: Any = "F" if by_columns else "C"

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.datasets.limits import FileProblem
-from supdr.datasets.stored_arrays import Stored, members, opened, unchecked
+from supdr.engine.checks import FileProblem
 from supdr.engine.optional import require
+from supdr.rows.stored_arrays import Stored, members, opened, unchecked
 
 PARTITION_ROWS = 100_000
 
