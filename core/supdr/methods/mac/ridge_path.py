@@ -37,15 +37,16 @@ class RidgePath:
     def __init__(
         self, rows: Any, mapping: Mapping, X: Any, corners: Array, ridges: Array, *, exact: bool = False
     ) -> None:
-        gram, pulled = rows.total(_feature_sums, mapping, X, rows.codes, corners, exact)
+        codes = rows.codes
+        gram, pulled = rows.total(_feature_sums, mapping, X, codes, corners, exact)
         inner = mapping.features(mapping.centers)
         self.spectrum = kernel_spectrum(inner) if exact else nystroem_spectrum(gram, inner)
         self.mapping, self.ridges, self.pulled = mapping, ridges, self.spectrum.back.T @ pulled
-        self._rows, self._work = rows, (mapping, X, rows.codes, corners, self.spectrum, self.pulled)
+        self._rows, self._work = rows, (mapping, X, codes, corners, self.spectrum, self.pulled)
         self._at_all_ridges = None
         if isinstance(rows, InMemoryRows):  # a second visit for the codes of one ridge would take as long as this one
             self._at_all_ridges = _ridge_codes(*self._work, ridges)
-            sums = np.array([judged_sums(left, rows.codes, corners) for left in self._at_all_ridges[1]])
+            sums = np.array([judged_sums(left, codes, corners) for left in self._at_all_ridges[1]])
         else:
             sums = rows.total(_left_out_sums, *self._work, ridges)
         wrong, squares = sums.T / rows.n_rows
