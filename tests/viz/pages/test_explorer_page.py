@@ -264,7 +264,7 @@ def test_who_cannot_see_hears_the_errors_of_what_is_shown():
         assert visitor.stands == ("finished", 60)
         assert visitor.status.startswith("finished, LSDR on diabetes, iteration 60")
         for word in ("train MSE", "test MSE"):
-            heard = float(re.search(rf"{word} ([\d.e+]+\d)", visitor.status)[1])
+            heard = float(re.search(rf"{word} ([\d.,]+\d)", visitor.status)[1].replace(",", ""))
             assert heard == pytest.approx(visitor.number(word), rel=1e-2)
 
 

@@ -28,6 +28,8 @@ NAMES = (MARKUP, QUOTED, FORMULA)
 WRITES_HTML = {
     "columns.js": 1,  # bars of a histogram: numbers
     "follow.js": 1,  # the legend, escaped by the server
+    "parts.js": 1,  # legend, counts and nearest rows, escaped by the server
+    "rows/table.js": 1,  # bars of a distribution: numbers
     "stage/board.js": 1,  # words, escaped by the server
 }
 """Scripts that write HTML, and how often; all others write text."""
