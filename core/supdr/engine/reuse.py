@@ -84,7 +84,7 @@ def reused(name: str, inputs: Callable[[], Any], compute: Callable[[], T]) -> T:
 def cached(function: Function) -> Function:
     """Decorate a pure function: its last results are cached, as read-only arrays, for up to `MAX_ROWS` rows.
 
-    `function`: of arrays, sparse arrays and numbers; the first argument has one row for every row of the data.
+    `function`: of arrays, sparse rows and numbers; the rows are those of the first argument.
     """
     cache = ResultCache(MAX_BYTES_OF_FUNCTION)
 

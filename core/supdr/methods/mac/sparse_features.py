@@ -18,6 +18,7 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.sparse.linalg import LinearOperator, lsmr
 
 from supdr.engine.interruption import abandonable, checkpoint
+from supdr.engine.reuse import cached
 from supdr.engine.sparse_rows import SparseRows
 from supdr.methods.mac.mapping import EIGEN_SIZE, SMALLEST_RIDGE, Features
 from supdr.rows.in_memory import InMemoryRows
@@ -38,7 +39,7 @@ LSMR_STEPS = 4
 
 LANCZOS_STEPS = 30
 # Rows whose Lanczos steps are taken together.
-LANCZOS_ROWS = 64
+LANCZOS_ROWS = 16
 
 
 def may_be_formed(X: SparseRows) -> bool:
@@ -107,24 +108,8 @@ class SparseFeatures(Features):
                 return e, Q[self._judged] ** 2
             return e, (self.Phi[self._judged] @ Q) ** 2 / np.maximum(e, np.finfo(float).tiny)
         chunks = np.split(self._judged, range(LANCZOS_ROWS, len(self._judged), LANCZOS_ROWS))
-        nodes, weights = zip(*(self._lanczos(rows) for rows in chunks))
+        nodes, weights = zip(*(row_measures(rows, self.Phi) for rows in chunks))
         return np.concatenate(nodes), np.concatenate(weights)
-
-    def _lanczos(self, rows: NDArray[np.intp]) -> tuple[Array, Array]:
-        """Return nodes and weights (p, k) of the measure of each row under Phi Phi'."""
-        shape = LANCZOS_STEPS, len(rows)
-        diagonal, beside = np.zeros(shape), np.zeros(shape)
-        before, now = np.zeros((len(self.X), len(rows))), np.zeros((len(self.X), len(rows)))
-        now[rows, np.arange(len(rows))] = 1.0
-        for step in range(shape[0]):
-            checkpoint()
-            following = self.Phi @ (self.Phi.T @ now) - beside[step - 1] * before
-            diagonal[step] = np.einsum("ij,ij->j", now, following)
-            following -= diagonal[step] * now
-            beside[step] = np.linalg.norm(following, axis=0)
-            before, now = now, following / np.where(beside[step] > 0.0, beside[step], 1.0)
-        found = [eigh_tridiagonal(one, other) for one, other in zip(diagonal.T, beside[:-1].T)]
-        return np.maximum([e for e, _ in found], 0.0), np.array([vectors[0] ** 2 for _, vectors in found])
 
     def _eigenvectors(self) -> tuple[Array, Array]:
         """Return eigenvalues and eigenvectors of the smaller one of Phi Phi' and Phi'Phi."""
@@ -140,3 +125,21 @@ class SparseFeatures(Features):
         settings = {"damp": np.sqrt(ridge), "atol": LSMR_TOL, "btol": LSMR_TOL, "conlim": 0.0}
         most = LSMR_STEPS * min(self.X.shape)
         return abandonable(lambda: lsmr(Phi, values, **settings, maxiter=most))[0]
+
+
+@cached
+def row_measures(rows: NDArray[np.intp], Phi: SparseRows) -> tuple[Array, Array]:
+    """Return nodes and weights (p, k) of the measures of some rows (p,) under Phi Phi', by Lanczos steps."""
+    shape = LANCZOS_STEPS, len(rows)
+    diagonal, beside = np.zeros(shape), np.zeros(shape)
+    before, now = np.zeros((len(Phi), len(rows))), np.zeros((len(Phi), len(rows)))
+    now[rows, np.arange(len(rows))] = 1.0
+    for step in range(LANCZOS_STEPS):
+        checkpoint()
+        following = Phi @ (Phi.T @ now) - beside[step - 1] * before
+        diagonal[step] = np.einsum("ij,ij->j", now, following)
+        following -= diagonal[step] * now
+        beside[step] = np.linalg.norm(following, axis=0)
+        before, now = now, following / np.where(beside[step] > 0.0, beside[step], 1.0)
+    spectra = [eigh_tridiagonal(one, other) for one, other in zip(diagonal.T, beside[:-1].T)]
+    return np.maximum([e for e, _ in spectra], 0.0), np.array([vectors[0] ** 2 for _, vectors in spectra])
