@@ -95,9 +95,9 @@ def test_a_phone_reaches_everything(open_app):
     boxes = [app.box(name) for name in FIGURES]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
     assert all(above["y"] + above["height"] <= below["y"] for above, below in itertools.pairwise(boxes))
-    app.button("error").tap()
+    app.page.get_by_label("Colour", exact=True).select_option(label="error")
     app.settle()
-    assert app.sees("error 0 to")
+    app.until_seen("error 0 to")
     app.page.locator("header button").first.click()
     expect(drawer).to_be_in_viewport()
     app.press("Share")
