@@ -64,7 +64,7 @@ class RowTable(JSComponent):
         self._ready, self._version = False, 0
         self.on_msg(locked_callback(self._received))
 
-    def show(self, columns: Sequence[TableColumn], rows: NDArray, labels: NDArray, numbers: NDArray) -> None:
+    def set_rows(self, columns: Sequence[TableColumn], rows: NDArray, labels: NDArray, numbers: NDArray) -> None:
         """Show rows.
 
         `columns`: of all rows of a scene; `rows` (k,): those that are shown, in this order until one sorts them;
@@ -86,7 +86,7 @@ class RowTable(JSComponent):
         first = {"field": "label", "title": "Row", "words": "number in the data", "first": True}
         return [first, *(_head(field, each) for field, each in self._columns.items())]
 
-    def piece(self, page: Any, size: Any, column: str = "", *, down: bool = False) -> dict[str, Any] | None:
+    def piece(self, page: Any, size: Any, column: Any = "", *, down: bool = False) -> dict[str, Any] | None:
         """Return the rows of a page, from 1, of so many rows, in the order of a column; None: there is no such page."""
         numbers = isinstance(page, int) and isinstance(size, int)
         if not numbers or page < 1 or not 0 < size <= MOST_ROWS:
@@ -112,8 +112,8 @@ class RowTable(JSComponent):
             self._ready = True
             self._tell()
         elif kind == "piece":
-            wanted = (message.get(name) for name in ("page", "size", "column"))
-            piece = self.piece(*wanted, down=bool(message.get("down")))
+            page, size, column = (message.get(name) for name in ("page", "size", "column"))
+            piece = self.piece(page, size, column, down=bool(message.get("down")))
             if piece is not None:
                 send_message(self, {"kind": "piece", "number": number, **piece})
         elif kind == "point" and isinstance(number, int) and not isinstance(number, bool):

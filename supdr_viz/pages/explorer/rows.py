@@ -133,7 +133,7 @@ class SelectedRows:
             return
         columns, rows, labels, words = outcome.value
         self._columns, self._rows = columns, rows
-        self.table.show(columns, rows, labels, self._board.points.numbers(len(labels)))
+        self.table.set_rows(columns, rows, labels, self._board.points.numbers(len(labels)))
         widgets.message(self.words, words)
 
     def _save(self) -> None:
