@@ -6,7 +6,7 @@ from supdr_viz.presets.catalogue import PRESETS
 from tests.browser.axe import findings
 
 BEHIND_LABEL = """(slider) => getComputedStyle(
-  slider.closest(".MuiFormControl-root").querySelector(".MuiFormLabel-root"), "::after").content"""
+  slider.closest(".MuiFormControl-root").querySelector(".MuiFormLabel-root strong"), "::after").content"""
 
 
 def test_knobs_carry_on_or_start_again_as_they_are_marked(app):
