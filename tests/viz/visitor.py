@@ -14,6 +14,7 @@ from unittest import mock
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 from bokeh.application.handlers.document_lifecycle import DocumentLifecycleHandler
 from bokeh.application.handlers.function import FunctionHandler
 from bokeh.events import DocumentReady
@@ -327,7 +328,12 @@ class Visitor:
     def slide(self, label, position):
         """Let go of a slider at a position."""
         slider = self.widget(label)
-        self.do(lambda: slider.param.update(value=position, value_throttled=position))
+
+        def let_go():
+            with param.edit_constant(slider):
+                slider.param.update(value=position, value_throttled=position)
+
+        self.do(let_go)
         return self
 
     def enter(self, label, text):

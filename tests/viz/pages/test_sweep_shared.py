@@ -91,7 +91,8 @@ def test_the_page_of_a_sweep_is_one_file_that_needs_no_network():
     swept = replace(settings(), axes=(Axis("reg_u", "log", 0.01, 1.0, 2), Axis("beta", "list", listed=(0.1, 0.5))))
     sweep, X, y = build_sweep(swept, build_dataset(swept.base), maps=True)
     result = sweep.result(sweep.run(X, y, "in-process"))
-    view = View(result, "error", "error", ["λ <", "β"], ["explorer?data=moons"] * 4, dark=True)
+    links = dict.fromkeys(range(4), "explorer?data=moons")
+    view = View(result, "error", "error", ["λ <", "β"], links=links, dark=True)
     text = sweep_page(view, maps_of(result, y), "http://localhost:5006/sensitivity", "<p>Best: 0.1</p>")
     for part in ("sweep maps", "sweep place", "sweep cells", "sweep curve 1", "importance", "Best: 0.1", "λ &lt;"):
         assert part in text
