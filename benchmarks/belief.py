@@ -38,11 +38,16 @@ def seconds(work: Callable[[], Any]) -> float:
     return time.perf_counter() - began
 
 
-def timed(work: Callable[[], Any]) -> str:
-    """Say how long a call takes, and how much of the processors: on a busy machine the former says little."""
+def timed(work: Callable[[], Any]) -> tuple[float, float]:
+    """Return how long a call takes, and for how long processors work: on a busy machine the former says little."""
     began = time.process_time()
     took = seconds(work)
-    return f"{took:.1f} s, {time.process_time() - began:.1f} s of the processors"
+    return took, time.process_time() - began
+
+
+def of_processors(times: tuple[float, float]) -> str:
+    """Write what `timed` returns."""
+    return f"{times[0]:.1f} s, {times[1]:.1f} s of the processors"
 
 
 def permutations() -> Rows:
@@ -51,7 +56,7 @@ def permutations() -> Rows:
     rows = []
     for name, model in (("MAC", supdr.MAC(random_state=0)), ("ClassAtlas", supdr.ClassAtlas(random_state=0))):
         took = timed(lambda model=model: label_permutation(model, X, y, n_permutations=99, n_jobs=PROCESSORS))
-        rows.append((f"99 permutations, {name}, 500 rows", took, "<= 10 s" if name == "MAC" else ""))
+        rows.append((f"99 permutations, {name}, 500 rows", of_processors(took), "<= 10 s" if name == "MAC" else ""))
     return rows
 
 
@@ -61,7 +66,7 @@ def seeds() -> Rows:
     rows = []
     for name, model in (("MAC", supdr.MAC(2, random_state=0)), ("ClassAtlas", supdr.ClassAtlas(random_state=0))):
         took = timed(lambda model=model: stability(model, X, y, n=20, n_jobs=PROCESSORS))
-        rows.append((f"stability, 20 seeds, {name}, digits", took, "<= 60 s"))
+        rows.append((f"stability, 20 seeds, {name}, digits", of_processors(took), "<= 60 s"))
     return rows
 
 
@@ -107,8 +112,9 @@ def rows() -> Rows:
     for name, model in models.items():
         model.fit(X, y)
         explain_row(model, X[0])
-        took = seconds(lambda model=model: [explain_row(model, row) for row in X[:20]]) / 20
-        found.append((f"explanation of a row, {name}, digits", f"{1e3 * took:.1f} ms", "<= 50 ms"))
+        took, used = timed(lambda model=model: [explain_row(model, row) for row in X[:20]])
+        text = f"{50 * took:.1f} ms, {50 * used:.1f} ms of the processors"
+        found.append((f"explanation of a row, {name}, digits", text, "<= 50 ms"))
     return found
 
 

@@ -73,14 +73,14 @@ def warm(report: Callable[[str], None] = print, preferred: Sequence[str] = ()) -
     `report`: called with a line of text after each variant and each method. `preferred`: names of methods to compile
     before the others; another thread may add some. Errors of a fit are raised.
     """
-    remaining = {name: list(method._warm_up_settings()) for name, method in _methods_with_kernels().items()}
+    remaining = {name: list(method._warm_up_settings()) for name, method in methods_with_kernels().items()}
     total, number, start = sum(map(len, remaining.values())), 0, time.perf_counter()
     compiled: list[str] = []
     while remaining:
         name = next((name for name in [*preferred] if name in remaining), next(iter(remaining)))
         for settings in remaining.pop(name):
             began, number = time.perf_counter(), number + 1
-            _exercise(_methods_with_kernels()[name], settings)
+            _exercise(methods_with_kernels()[name], settings)
             shown = ", ".join(f"{key}={value}" for key, value in settings.items() if key != "max_iter")
             report(f"[{number:{len(str(total))}}/{total}] {name} {shown}: {time.perf_counter() - began:.1f} s")
         if not remaining:
@@ -193,7 +193,7 @@ def _has_kernels(name: str) -> bool:
     return hasattr(supdr.METHODS.get(name) or BASELINES.get(name), "_warm_up_settings")
 
 
-def _methods_with_kernels() -> dict[str, Any]:
+def methods_with_kernels() -> dict[str, Any]:
     """Return the methods, and those baselines that have kernels of their own, by name."""
     with_kernels = {name: baseline for name, baseline in BASELINES.items() if hasattr(baseline, "_warm_up_settings")}
     return {**supdr.METHODS, **with_kernels}

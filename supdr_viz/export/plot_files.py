@@ -63,19 +63,13 @@ def save(picture: Any, path: str | PathLike[str]) -> Path:
     return path
 
 
-def page_of(model: Any, title: str) -> str:
-    """Return a page with a figure or layout of Bokeh that needs no network."""
+def page_of(model: Any, title: str, *, widgets: bool = False) -> str:
+    """Return a page with a figure or layout of Bokeh that needs no network; `widgets`: whether it has any."""
     from bokeh.embed import components
     from bokeh.resources import Resources
 
     script, division = components(model)
     # Taken one by one: the whole of what is registered may name files of a server.
-    library = "\n".join(f"<script>{text}</script>" for text in Resources("inline", components=_libraries(model)).js_raw)
+    resources = Resources("inline", components=["bokeh", "bokeh-widgets"] if widgets else ["bokeh"])
+    library = "\n".join(f"<script>{text}</script>" for text in resources.js_raw)
     return PAGE.format(title=html.escape(title), library=library, division=division, script=script)
-
-
-def _libraries(model: Any) -> list[str]:
-    """Return the parts of Bokeh's script that a model needs."""
-    from bokeh.models import Widget
-
-    return ["bokeh", "bokeh-widgets"] if any(isinstance(part, Widget) for part in model.references()) else ["bokeh"]

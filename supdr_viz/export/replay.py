@@ -17,6 +17,7 @@ from supdr_viz.data.split import Split
 from supdr_viz.export.progress import Progress, no_progress
 from supdr_viz.pictures.error_rates import error_rates
 from supdr_viz.pictures.methods import Mode, mode_of
+from supdr_viz.pictures.scene import thinned
 from supdr_viz.pictures.surface import evaluate
 from supdr_viz.pictures.types import Curves, Frame, Scene, Surface
 from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder, fitted_at
@@ -90,6 +91,7 @@ def make_replay(
     mode = mode_of(recorded[-1][1], scene.task, options.method_mode, images=scene.images is not None)
     if mode is None or mode.is_measured:  # an experiment takes minutes: it stays in the app
         mode, options = None, replace(options, method_mode="none")
+    scene = thinned(scene)
     builder = FrameBuilder(scene, split)
     span = (recorded[0][0].iteration, recorded[-1][0].iteration)
     moments, caption = [], ""

@@ -10,7 +10,10 @@ from supdr.rows.counting import cell_counts, value_layer
 from supdr_viz.pictures.types import Density
 
 # Of more rows only a sample is drawn row by row.
-CROWD = 5_000
+CROWD = 50_000
+
+# Of more rows only a sample is looked at where each costs much: how true its place is, its prediction as a new row.
+COSTLY = 5_000
 
 # Rows of the sample.
 SAMPLE = 2_000
@@ -28,12 +31,12 @@ VALUE_LAYERS = 8
 FAINTEST, DENSEST = 24.0, 225.0
 
 
-def sampled(n_rows: int) -> NDArray | None:
-    """Choose the rows that are drawn singly, in random order so that no class hides another.
+def sampled(n_rows: int, most: int = CROWD) -> NDArray | None:
+    """Choose rows that stand for all, by default those that are drawn singly, in random order: no class hides another.
 
-    Returns (SAMPLE,): the same ones every time; None: all of them.
+    `most`: of no more rows all are chosen. Returns (SAMPLE,): the same ones every time; None: all of them.
     """
-    if n_rows <= CROWD:
+    if n_rows <= most:
         return None
     return np.random.default_rng(0).choice(n_rows, SAMPLE, replace=False)
 

@@ -27,8 +27,8 @@ def error_rates(surface: Surface, scene: Scene, snapshot: Snapshot) -> dict[str,
     loss = (surface.predicted - scene.target) ** 2 if scene.task == "regression" else 100.0 * surface.wrong
     rates = {"train": float(loss[has_target & ~scene.is_test].mean())}
     as_new = has_target & ~scene.is_test & np.isfinite(surface.placed)
-    if scene.drawn is not None:
-        as_new[np.setdiff1d(np.arange(len(as_new)), scene.drawn)] = False
+    if scene.looked_at is not None:
+        as_new[np.setdiff1d(np.arange(len(as_new)), scene.looked_at)] = False
     if as_new.any():
         missed = surface.placed[as_new] - scene.target[as_new]
         rates["as new"] = float((missed**2 if scene.task == "regression" else 100.0 * (missed != 0.0)).mean())

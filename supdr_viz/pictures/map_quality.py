@@ -69,7 +69,7 @@ def measuring(input_rows: InputRows, places: NDArray, iteration: int) -> Measuri
     `places` (n, 2): where the rows stand on the map.
     """
     X = input_rows.rows
-    drawn = input_rows.scene.drawn  # every row that is seen gets its colour
+    drawn = input_rows.scene.looked_at  # of a sample every row that is seen gets its colour
     k, chosen = usable_neighbors(len(X)), np.arange(len(X)) if drawn is None else np.sort(drawn)
     trust, kept = np.full((2, len(X)), np.nan)
     lost, false = np.full((2, len(X), k), NO_ROW, dtype=np.int32)
@@ -90,7 +90,7 @@ def sampled(
     `places` (n, 2): where the rows stand on the map; `number`: of the sample: each has other rows, until all had their
     turn. Returns without numbers of the whole map.
     """
-    X, drawn = input_rows.rows, input_rows.scene.drawn
+    X, drawn = input_rows.rows, input_rows.scene.looked_at
     k, looked_at = usable_neighbors(len(X)), np.arange(len(X)) if drawn is None else drawn
     turns = -(-len(looked_at) // SAMPLE)
     rows = np.sort(np.random.default_rng(0).permutation(looked_at)[number % turns :: turns])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.pictures.density import density, value_layers
-from supdr_viz.pictures.fitted_values import DOUBT, LATENT, PROBABILITY, depends_on_fit
+from supdr_viz.pictures.fitted_values import DOUBT, LATENT, LOSS, PROBABILITY, depends_on_fit
 from supdr_viz.pictures.row_columns import Column, robust_range
 from supdr_viz.pictures.types import Density, MapQuality, Scene, Surface
 
@@ -20,6 +20,12 @@ LOWEST, LEAST_SPAN = 2.0, 0.02
 
 # What colours and sizes can mean, where the name of a column of the data follows.
 COLUMN = "column:"
+
+# Columns, classes and coordinates of a kind that a menu offers, at most.
+MOST_OFFERED = 300
+
+# Heading, beginning of the keys, and texts, of what a menu offers.
+Groups = list[tuple[str, str, list[str]]]
 
 # What colours mean that is part of a scene or of its surface.
 LABELS = ("label", "truth", "prediction", "error")
@@ -69,6 +75,29 @@ def categories(scene: Scene, colour_by: str) -> tuple[str, ...] | None:
     if column is not None:
         return column.categories or None
     return tuple(scene.class_names) if colour_by in LABELS and scene.task == "classification" else None
+
+
+def value_choices(scene: Scene, n_components: int) -> Groups:
+    """Return what else colours and sizes can mean: the key of a choice is its text behind the group's beginning.
+
+    `n_components`: number of latent coordinates.
+    """
+    columns = scene.columns
+    features, metadata = ([], []) if columns is None else (list(columns.features), columns.metadata)
+    groups = [
+        ("Method", "", [*([DOUBT] if scene.class_names else []), LOSS]),
+        ("Probability of", PROBABILITY, list(scene.class_names)),
+        ("Latent coordinate", LATENT, [str(number + 1) for number in range(n_components)]),
+        ("Column", COLUMN, features),
+        ("Column not learnt from", COLUMN, metadata),
+    ]
+    return [(heading, start, names[:MOST_OFFERED]) for heading, start, names in groups if names]
+
+
+def meaning_text(colour_by: str) -> str:
+    """Say what colours or sizes mean."""
+    prefix, colon, name = colour_by.partition(":")
+    return {COLUMN: name, PROBABILITY: f"probability of {name}", LATENT: f"z{name}"}.get(prefix + colon, colour_by)
 
 
 def row_colours(scene: Scene, surface: Surface | None, colour_by: str, quality: MapQuality | None = None) -> NDArray:

@@ -32,7 +32,9 @@ class Column:
     def texts(self) -> NDArray:
         """The values as they are shown, (n,): numbers, or texts; None where missing."""
         if not self.categories:
-            return np.where(np.isnan(self.values), None, self.values.astype(object))
+            texts = self.values.astype(object)
+            texts[np.isnan(self.values)] = None
+            return texts
         names = np.array([*self.categories, None], dtype=object)
         return names[np.where(np.isnan(self.values), len(self.categories), self.values).astype(int)]
 

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import svds
 from supdr.datasets import Dataset
 from supdr_viz.data.split import Split
 from supdr_viz.pictures.axis_columns import NUMBERED, AxisColumns
-from supdr_viz.pictures.density import sampled
+from supdr_viz.pictures.density import COSTLY, sampled
 from supdr_viz.pictures.row_colours import scene_density
 from supdr_viz.pictures.row_columns import RowColumns
 from supdr_viz.pictures.types import Plane, Scene
@@ -74,10 +74,19 @@ def build_scene(dataset: Dataset, split: Split, axes: tuple[int, int] | None = N
         feature_names=names,
         axis_words=AxisColumns((X,), names).words(position) if plane.kind == "components" else named_axes(plane),
         columns=_row_columns(dataset, split),
+        sample=sampled(len(X), COSTLY) if split.whole is None else None,
     )
     if split.whole is not None:  # counted by partition, with the first surface
         return scene
     return replace(scene, density=scene_density(scene, scene.position, plane.extent))
+
+
+def thinned(scene: Scene) -> Scene:
+    """Return a scene for files, which are to be small: of many rows a sample is drawn over the density of all."""
+    if scene.drawn is not None or scene.sample is None:
+        return scene
+    thin = replace(scene, drawn=scene.sample)
+    return replace(thin, density=scene_density(thin, thin.position, thin.plane.extent))
 
 
 def _row_columns(dataset: Dataset, split: Split) -> RowColumns:

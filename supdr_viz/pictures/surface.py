@@ -83,15 +83,15 @@ def with_latent(surface: Surface, fitted: Any, scene: Scene, latent: LatentPlane
 
 
 def _placed(fitted: Any, scene: Scene, split: Split, *, at_rest: bool) -> NDArray:
-    """Predict training rows as new ones; of many only those that are drawn, the others have their own prediction.
+    """Predict training rows as new ones; of many only those that are looked at, the others have their own.
 
     NaN of a regression that goes on: no ring depends on it, and it is a third of what a surface costs.
     """
     if scene.task == "regression" and not at_rest:
         return np.full(len(split.X_train), np.nan)
-    if scene.drawn is None:
+    if scene.looked_at is None:
         return _predict(fitted, split.X_train)
-    placed, some = np.array(fitted.transduction_), scene.drawn[scene.drawn < len(split.X_train)]
+    placed, some = np.array(fitted.transduction_), scene.looked_at[scene.looked_at < len(split.X_train)]
     placed[some] = _predict(fitted, split.X_train[some])
     return placed
 

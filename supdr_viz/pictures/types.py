@@ -85,6 +85,7 @@ class Scene:
     feature_names: of the columns; empty where they are not to be named.
     axis_words: what the axes of the input plane mean in terms of the columns.
     columns: of the data, to be looked at; None: they are not at hand.
+    sample: the rows that are looked at where each costs much, although all are drawn singly; None: all of them.
     """
 
     title: str
@@ -110,6 +111,12 @@ class Scene:
     feature_names: tuple[str, ...] = ()
     axis_words: tuple[str, str] = ("", "")
     columns: RowColumns | None = None
+    sample: NDArray | None = None
+
+    @property
+    def looked_at(self) -> NDArray | None:
+        """The rows that are looked at where each costs much; None: all of them."""
+        return self.sample if self.drawn is None else self.drawn
 
     @property
     def n_train(self) -> int:

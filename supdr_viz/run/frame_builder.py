@@ -65,6 +65,7 @@ class FrameBuilder:
 
     plane: the latent plane on display.
     surface: the latest one of this run, for pictures of predictions.
+    complete: whether all rows that are drawn have a place in the latest frame.
     input_rows: says which rows are near.
     truth: the latest one of this run.
     """
@@ -81,6 +82,11 @@ class FrameBuilder:
         self._columns = AxisColumns((split.X_train, split.X_test), scene.feature_names, self._drawn)
         self._drawn_train = None if self._drawn is None else self._drawn[self._drawn < n_train]
         self._drawn_test = None if self._drawn is None else self._drawn[self._drawn >= n_train] - n_train
+        few = scene.sample if scene.drawn is None and split.whole is None else None
+        few = None if few is None else np.sort(few)
+        self._few_train = self._drawn_train if few is None else few[few < n_train]
+        self._few_test = self._drawn_test if few is None else few[few >= n_train] - n_train
+        self.complete = True
         self._everyone: Callable[[], NDArray] | None = None
         self._places: NDArray | None = None
         self._latent: NDArray | None = None
@@ -110,6 +116,7 @@ class FrameBuilder:
         segments: tuple[int, ...] = (),
         study: FewLabelErrors | None = None,
         incomplete: str = "",
+        everyone: bool = True,
     ) -> Frame:
         """Return the frame of `snapshot`.
 
@@ -117,14 +124,17 @@ class FrameBuilder:
         iteration; `numbers`: values for the status line; `segments`: iterations at which hyper-parameters changed;
         `study`: what an experiment has measured, for the modes that show it; without it they have no picture.
         `incomplete`: what the snapshot is of, where its step is not complete: then the method's picture stays that of
-        the last complete one.
+        the last complete one. `everyone`: whether all new rows that are drawn are embedded; else of many those of a
+        sample are, and the others have no place.
         """
         embedding = fitted.embedding_
         calibrates = bool(getattr(fitted, "calibrate", False))
         both = options.pull or options.latent == "transform"
-        folded = self._embedded(fitted, self.split.X_train, self._drawn_train) if both else None
+        some_train, some_test = (self._drawn_train, self._drawn_test) if everyone else (self._few_train, self._few_test)
+        folded = self._embedded(fitted, self.split.X_train, some_train) if both else None
         shown = folded if options.latent == "transform" and folded is not None else embedding
-        test = self._embedded(fitted, self.split.X_test, self._drawn_test)
+        test = self._embedded(fitted, self.split.X_test, some_test)
+        self.complete = some_test is self._drawn_test
         head = "calibrated" if options.latent == "transform" and calibrates else "fitted"
         latent = self._place(shown, test, options.latent_axes, head)
         self._everyone = partial(latent_rows, fitted, self.split, options.latent)
@@ -252,15 +262,19 @@ class FrameBuilder:
         """Place the rows that are drawn singly; the others are counted, and when it is their turn."""
         previous, drawn = self.plane, self._drawn
         some = shown if self._drawn_train is None else shown[self._drawn_train]
+        some = some if self.complete else some[np.isfinite(some).all(axis=1)]
         plane = LatentPlane(*latent_axes(some, axes, previous.axes if previous else None), head=head)
-        rows = np.concatenate([some, test if self._drawn_test is None else test[self._drawn_test]])
+        train = shown if self._drawn_train is None else shown[self._drawn_train]
+        rows = np.concatenate([train, test if self._drawn_test is None else test[self._drawn_test]])
         points = plane.place(rows)
-        plane.extent = steady_extent(without_outliers(points), previous.extent if previous else None)
+        known = points if self.complete else points[np.isfinite(points).all(axis=1)]
+        plane.extent = steady_extent(without_outliers(known), previous.extent if previous else None)
         self.plane = plane
-        self._places = plane.project(rows) if drawn is None else None
-        self._latent = points if drawn is None else None
-        if self._latent is not None:
-            return self._latent
+        whole = drawn is None and self.complete
+        self._places = plane.project(rows) if whole else None
+        self._latent = points if whole else None
+        if drawn is None:
+            return points
         latent = np.full((len(self.scene.position), 2), np.nan)
         latent[drawn] = points
         return latent

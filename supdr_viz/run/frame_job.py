@@ -53,13 +53,15 @@ class FrameJob:
 
     def due(self, now: float, snapshot: Snapshot, at_rest: bool) -> float | None:
         """See `Job.due`."""
-        return self._next - now if self._page_waits and self._display.stale else None
+        wanted = self._display.stale or (at_rest and not self._display.builder.complete)
+        return self._next - now if self._page_waits and wanted else None
 
     def work(self, request: Request) -> bool:
         """See `Job.work`."""
         display, snapshot, now = self._display, request.snapshot, self._display.clock()
         with display.lock:
-            if not (request.current() and self._page_waits and display.stale and now >= self._next):
+            wanted = display.stale or (request.at_rest and not display.builder.complete)
+            if not (request.current() and self._page_waits and wanted and now >= self._next):
                 return False
             hurried = self.begin()
             display.stale = False
@@ -77,6 +79,7 @@ class FrameJob:
             options,
             live=request.live,
             study=None if study is None else errors_of(study),
+            everyone=request.at_rest,
             **recorded,
         )
         with display.lock:

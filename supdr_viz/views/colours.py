@@ -8,10 +8,9 @@ import numpy as np
 from bokeh.palettes import Plasma256, Viridis256
 from numpy.typing import NDArray
 
-from supdr_viz.pictures.fitted_values import DOUBT, LATENT, LOSS, PROBABILITY
+from supdr_viz.pictures.fitted_values import DOUBT, LOSS
 from supdr_viz.pictures.row_colours import (
     CHANCE,
-    COLUMN,
     categories,
     hidden_rows,
     meaning_of,
@@ -39,13 +38,6 @@ MISPLACED = (1.0 + CHANCE) / 2
 UNKNOWN = 255
 
 
-# Columns, classes and coordinates of a kind that a menu offers, at most.
-MOST_OFFERED = 300
-
-# Heading, beginning of the keys, and texts, of what a menu offers.
-Groups = list[tuple[str, str, list[str]]]
-
-
 def colour_choices(scene: Scene) -> dict[str, str]:
     """Return what the colours of the rows can mean by a word; classes whose labels are all seen need few."""
     trust = {"trust": "trust"}
@@ -54,29 +46,6 @@ def colour_choices(scene: Scene) -> dict[str, str]:
     if scene.task == "regression":
         return {"truth": "label", "prediction": "prediction", "error": "error"} | trust
     return {"class": "label", "prediction": "prediction", "error": "error"} | trust
-
-
-def value_choices(scene: Scene, n_components: int) -> Groups:
-    """Return what else colours and sizes can mean: the key of a choice is its text behind the group's beginning.
-
-    `n_components`: number of latent coordinates.
-    """
-    columns = scene.columns
-    features, metadata = ([], []) if columns is None else (list(columns.features), columns.metadata)
-    groups = [
-        ("Method", "", [*([DOUBT] if scene.class_names else []), LOSS]),
-        ("Probability of", PROBABILITY, list(scene.class_names)),
-        ("Latent coordinate", LATENT, [str(number + 1) for number in range(n_components)]),
-        ("Column", COLUMN, features),
-        ("Column not learnt from", COLUMN, metadata),
-    ]
-    return [(heading, start, names[:MOST_OFFERED]) for heading, start, names in groups if names]
-
-
-def meaning_text(colour_by: str) -> str:
-    """Say what colours or sizes mean."""
-    prefix, colon, name = colour_by.partition(":")
-    return {COLUMN: name, PROBABILITY: f"probability of {name}", LATENT: f"z{name}"}.get(prefix + colon, colour_by)
 
 
 def misplaced_rows(quality: MapQuality | None, n_rows: int) -> NDArray:

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from supdr_viz.pictures.map_quality import InputRows
 from supdr_viz.pictures.selected_rows import nearest_rows
 from supdr_viz.pictures.types import Scene
 from supdr_viz.ui.markup import escape
-from supdr_viz.views.row_values import RowValues
 
 N_NEAREST = 8
 
@@ -33,44 +31,47 @@ color: inherit; font: inherit; letter-spacing: 0; white-space: normal; min-heigh
 """
 
 
-def nearest_html(values: RowValues, rows: InputRows, row: int) -> str:
-    """Write the rows nearest to a row in the input space and on the map; those of both lists are bold."""
-    inside = nearest_rows(rows.rows, row, N_NEAREST)
-    latent = nearest_rows(values.latent, row, N_NEAREST)
-    both = set(inside[0]) & set(latent[0])
-    unit = "standard deviations" if values.scene.image_shape is None else "grey levels"
+def nearest_html(scene: Scene, inputs: NDArray, latent: NDArray, row: int) -> str:
+    """Write the rows nearest to a row of a scene in the input space and on the map; those of both lists are bold.
+
+    `inputs` (n, m), `latent` (n, d): all rows of the scene.
+    """
+    inside, beside = nearest_rows(inputs, row, N_NEAREST), nearest_rows(latent, row, N_NEAREST)
+    both = set(inside[0]) & set(beside[0])
+    unit = "standard deviations" if scene.image_shape is None else "grey levels"
     lists = [
-        _list(title, *found, values, both)
-        for title, found in ((f"In the input space, {unit}", inside), ("In the latent space", latent))
+        _list(title, *found, scene, both)
+        for title, found in ((f"In the input space, {unit}", inside), ("In the latent space", beside))
     ]
-    head = (
-        f"<p>Row {int(values.scene.row[row])}, {_label(values, row)}: {len(both)} of {len(inside[0])} in both lists</p>"
-    )
+    words = f"{_label(scene, row)}: {len(both)} of {len(inside[0])} in both lists"
+    head = f"<p>Row {int(scene.row[row])}, {words}</p>"
     return f'<div class="nearest">{head}{"".join(lists)}</div>'
 
 
-def _list(title: str, found: NDArray, apart: NDArray, values: RowValues, both: set[int]) -> str:
+def _list(title: str, found: NDArray, apart: NDArray, scene: Scene, both: set[int]) -> str:
     lines = []
     for row, distance in zip(found, apart, strict=True):
-        name = f'<span class="{"both" if row in both else ""}">row {int(values.scene.row[row])}</span>'
-        texts = " · ".join([_label(values, row), *_texts(values, row)])
+        name = f'<span class="{"both" if row in both else ""}">row {int(scene.row[row])}</span>'
+        texts = " · ".join([_label(scene, row), *_texts(scene, row)])
         words = f"<span>{name} {texts} <small>{distance:.3g}</small></span>"
         button = f'<button type="button" data-pick="{int(row)}" title="Show this row on the map">'
-        lines.append(f"<li>{button}{_image(values.scene, row)}{words}</button></li>")
+        lines.append(f"<li>{button}{_image(scene, row)}{words}</button></li>")
     return f"<section><h3>{title}</h3><ol>{''.join(lines)}</ol></section>"
 
 
-def _label(values: RowValues, row: int) -> str:
-    value = values.column(values.target_name).texts[row]
-    return "no label" if value is None else escape(value if isinstance(value, str) else f"{value:.4g}")
+def _label(scene: Scene, row: int) -> str:
+    value = float(scene.target[row])
+    if not np.isfinite(value):
+        return "no label"
+    return escape(scene.class_names[int(value)]) if scene.class_names else f"{value:.4g}"
 
 
-def _texts(values: RowValues, row: int) -> list[str]:
+def _texts(scene: Scene, row: int) -> list[str]:
     """Return texts of a row from columns that no method learns from."""
-    columns = values.scene.columns
+    columns = scene.columns
     found = [] if columns is None else [columns.get(name) for name in columns.metadata]
-    texts = [each.texts[row] for each in found if each is not None and each.categories]
-    return [escape(text[:MOST_LETTERS]) for text in texts if text][:MOST_TEXTS]
+    texts = [each for each in found if each is not None and each.categories and np.isfinite(each.values[row])]
+    return [escape(each.categories[int(each.values[row])][:MOST_LETTERS]) for each in texts[:MOST_TEXTS]]
 
 
 def _image(scene: Scene, row: int) -> str:

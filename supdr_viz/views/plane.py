@@ -19,6 +19,7 @@ from supdr_viz.pictures.row_colours import (
     hidden_rows,
     largest_error,
     meaning_of,
+    meaning_text,
     scale_ends,
     shown_column,
     trust_range,
@@ -31,7 +32,6 @@ from supdr_viz.views.colours import (
     LARGE_SPREAD,
     TRUST_SHADES,
     layer_colours,
-    meaning_text,
     shades_of,
 )
 from supdr_viz.views.figures import LegendEntry, css, joined
@@ -155,7 +155,7 @@ def class_legend(scene: Scene, colour_by: str = "label", values: NDArray | None 
     colour_by = colour_by if colour_by == "spread" else meaning_of(scene, colour_by)
     named = None if colour_by == "spread" else categories(scene, colour_by)
     if colour_by == "trust":
-        some = "" if scene.drawn is None else f" · of {len(scene.drawn):,} rows"
+        some = "" if scene.looked_at is None else f" · of {len(scene.looked_at):,} rows"
         entries = [
             _trust_scale(values, some),
             LegendEntry("misplaced", css(RINGS["error"].role), kind="ring"),

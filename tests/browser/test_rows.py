@@ -98,6 +98,7 @@ def test_a_cell_of_the_counts_selects_its_rows(open_app):
     cell.scroll_into_view_if_needed()
     cell.click()
     app.page.wait_for_function("board('explorer').tree.selected?.length === 50")
+    app.settle()
     assert cell.get_attribute("aria-pressed") == "true"
 
 

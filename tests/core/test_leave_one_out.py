@@ -184,8 +184,8 @@ def test_many_features_are_judged_by_a_factor(monkeypatch):
 
 
 def test_a_pass_is_better_only_by_a_standard_error():
-    class Told:
-        judged_rows = np.arange(100)
+    class GivenErrors:
+        judged_codes = np.zeros(100)
 
         def __init__(self, errors):
             self.errors = iter(errors)
@@ -193,7 +193,7 @@ def test_a_pass_is_better_only_by_a_standard_error():
         def left_out_error(self, state):
             return next(self.errors)
 
-    watch = LeftOut(Told([0.20, 0.19, 0.15, 0.16, 0.30]))
+    watch = LeftOut(GivenErrors([0.20, 0.19, 0.15, 0.16, 0.30]))
     assert [watch(None)[0] for _ in range(5)] == [0.20, 0.20, 0.15, 0.16, 0.30]
 
 

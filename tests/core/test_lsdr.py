@@ -235,11 +235,11 @@ def test_calibration_is_lazy():
     estimator = LSDR(2, max_iter=3)
     last = list(estimator.iterate(X, y))[-1]
     frame = estimator.at(last)
-    assert frame._memo == {}
+    memo = frame._memo
     assert frame.embedding_.shape == (40, 2)
-    assert frame._memo == {}
+    assert memo == {}
     np.testing.assert_array_equal(frame.predict(X), LSDR(2, max_iter=3).fit(X, y).predict(X))
-    assert "_calibrated_heads" in frame._memo
+    assert "_calibrated_heads" in memo
 
 
 def test_fitted_head_is_the_documented_formula():

@@ -147,7 +147,7 @@ def test_a_package_index_takes_both(source_distribution, wheel):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-SHIPPED = {".css", ".csv", ".html", ".js", ".json", ".py", ".toml", ".typed", ".webp"}
+SHIPPED = {".css", ".csv", ".html", ".js", ".json", ".npz", ".py", ".toml", ".typed", ".webp"}
 """Endings of files of our own; fonts, among others, would come from elsewhere."""
 
 
@@ -157,7 +157,7 @@ def test_one_licence_holds_for_every_shipped_file():
             if not path.is_file() or path.suffix in (".pyc", ".nbi", ".nbc"):
                 continue
             assert path.suffix in SHIPPED or path.name == "py.typed", path
-            if path.suffix != ".webp":
+            if path.suffix not in (".npz", ".webp"):
                 assert not re.search(r"@licen[sc]e|\bcopyright \(c\)|©|SPDX-", path.read_text(), re.IGNORECASE), path
 
 
@@ -306,6 +306,10 @@ def imported_packages(*folders):
                 yield node.module.split(".")[0]
 
 
+BY_HAND = re.compile(r"pip install (\w+) && python benchmarks/")
+"""In a benchmark that compares with a package nothing else needs: the command in its first lines installs it."""
+
+
 @pytest.mark.parametrize(
     ("folders", "extras"),
     [
@@ -320,6 +324,7 @@ def test_every_imported_package_is_declared(folders, extras):
     declared |= {brought for brought, by in BROUGHT.items() if by in declared}
     own = {"scripts", "supdr", "supdr_viz", "tests", *(path.stem for path in (ROOT / "benchmarks").glob("*.py"))}
     providers = importlib.metadata.packages_distributions()
+    own |= {name for file in (ROOT / "benchmarks").glob("*.py") for name in BY_HAND.findall(file.read_text())}
     for name in set(imported_packages(*folders)) - own - sys.stdlib_module_names:
         assert declared & {
             canonicalize_name(provider) for provider in providers.get(name, [WITHOUT_INSTALLING.get(name, name)])

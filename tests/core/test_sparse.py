@@ -65,16 +65,16 @@ FORMATS = {
 }
 
 ESTIMATORS = {
-    "LSDR": supdr.LSDR(random_state=0),
+    "LSDR": supdr.LSDR(),
     "LSDR, whitened": supdr.LSDR(n_components=3, preprocessing="whiten", task="regression"),
     "LSDR, row bias": supdr.LSDR(n_components=2, row_bias=True),
     "LSDR, lbfgs": supdr.LSDR(n_components=2, solver="lbfgs", max_iter=5),
-    "SDRGLM": supdr.SDRGLM(random_state=0),
+    "SDRGLM": supdr.SDRGLM(),
     "SDRGLM, regression": supdr.SDRGLM(task="regression", column_weight=np.linspace(0.0, 2.0, 24)),
     "SDRGLM, counts": supdr.SDRGLM(n_components=2, family_x=["poisson"] * 20 + ["gaussian"] * 4, max_iter=10),
     "SDRGLM, nonnegative": supdr.SDRGLM(n_components=2, nonnegative=True, max_iter=10),
-    "MAC": supdr.MAC(mapping="linear", random_state=0),
-    "MAC, lbfgs": supdr.MAC(mapping="linear", solver="lbfgs", max_iter=1, early_stopping=False, random_state=0),
+    "MAC": supdr.MAC(mapping="linear"),
+    "MAC, lbfgs": supdr.MAC(mapping="linear", solver="lbfgs", max_iter=1, early_stopping=False),
     "MAC, admm": supdr.MAC(mapping="linear", solver="admm", scheme="ovo", init="pca", preprocessing="none", max_iter=4),
     **{
         name: kind() if name != "LogisticPCA" else kind(max_iter=20)
@@ -82,6 +82,8 @@ ESTIMATORS = {
         if kind.accepts_sparse
     },
 }
+for each in ESTIMATORS.values():
+    each.set_params(random_state=0)  # deals the folds that calibrate probabilities
 
 
 def targets_of(estimator):
@@ -97,9 +99,13 @@ def on_dense(name):
     return clone(ESTIMATORS[name]).fit(data_for(name), targets_of(ESTIMATORS[name]))
 
 
+def tolerance_of(estimator, otherwise):
+    return 2e-3 if isinstance(estimator, LinearSVM) else otherwise  # where libsvm stops depends on rounding
+
+
 def assert_alike(one, other, X, rows):
     """Check that two fitted estimators say the same, one of dense rows, the other of sparse ones."""
-    tolerance = 2e-3 if isinstance(one, LinearSVM) else 1e-8  # where libsvm stops depends on rounding
+    tolerance = tolerance_of(one, 1e-8)
     near = functools.partial(np.testing.assert_allclose, rtol=tolerance, atol=tolerance)
     near(other.embedding_, one.embedding_)
     near(other.transform(rows), one.transform(X))
@@ -135,7 +141,8 @@ def test_probabilities_and_resumed_runs_agree(name):
     X = data_for(name)
     rows, dense = sparse.csc_array(X), on_dense(name)
     fitted = pickle.loads(pickle.dumps(clone(ESTIMATORS[name]).fit(rows, CLASSES_OR_NOT)))
-    np.testing.assert_allclose(fitted.predict_proba(rows), dense.predict_proba(X), rtol=1e-6, atol=1e-7)
+    tolerance = tolerance_of(dense, 1e-6)
+    np.testing.assert_allclose(fitted.predict_proba(rows), dense.predict_proba(X), rtol=tolerance, atol=tolerance)
     again = clone(ESTIMATORS[name]).fit(rows, CLASSES_OR_NOT, fitted.snapshot_)
     assert np.isfinite(again.transform(rows)).all()
 

@@ -172,7 +172,9 @@ def test_busy_port_is_said_in_one_sentence():
 def test_who_serves_a_network_from_one_process_hears_of_more(address, workers, worker, cores, advised, monkeypatch):
     monkeypatch.setattr(served, "processors", lambda: cores)
     asked = Namespace(address=address, workers=workers, worker=worker, basic_auth=None)
-    assert (f"--workers {cores}: one process for each core" in served.greeting(asked, 5006, "explorer")) == advised
+    assert (
+        f"--workers {cores} gets them in faster: one process for each core" in served.greeting(asked, 5006, "explorer")
+    ) == advised
 
 
 def test_unknown_address_is_said_in_one_sentence():

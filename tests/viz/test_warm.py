@@ -36,7 +36,7 @@ def compiled(tmp_path_factory):
 def test_every_variant_is_reported(compiled):
     _, said = compiled
     lines = said.splitlines()
-    methods = warm._methods_with_kernels()
+    methods = warm.methods_with_kernels()
     variants = [(name, settings) for name in methods for settings in methods[name]._warm_up_settings()]
     assert [line for line in lines if line.endswith("is compiled.")] == [f"{name} is compiled." for name in methods]
     reported = [line for line in lines if line.startswith("[")]
@@ -212,8 +212,7 @@ def test_background_failure_is_kept_and_a_later_start_tries_again(cold, tmp_path
     wait_for(again)
 
 
-def test_nothing_is_started_when_everything_is_warm(monkeypatch, kernels):
-    monkeypatch.setattr(warm, "_current", None)
+def test_nothing_is_started_when_everything_is_warm(cold, kernels):
     kernels(True)
     warming = warm.start_in_background()
     assert warming.finished

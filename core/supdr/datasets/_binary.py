@@ -300,7 +300,9 @@ def _entries(y: np.ndarray, target: str, n_rows: int, rules: Rules) -> np.ndarra
     empty = (y == "") & ("" in rules.missing)
     if empty.any():
         rules.count_marker("", int(empty.sum()))
-    return np.where(empty, None, y.astype(object))
+    texts = y.astype(object)
+    texts[empty] = None
+    return texts
 
 
 def read_libsvm(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:

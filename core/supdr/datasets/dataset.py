@@ -77,16 +77,17 @@ class Dataset:
         y = _checked_targets("y", self.y, len(X))
         truth = None if self.truth is None else _checked_targets("truth", self.truth, len(X))
         classes = self.task == "classification"
-        fields = {
+        names = _checked_feature_names(self.feature_names, X.shape[1])
+        fields: dict[str, Any] = {
             "X": X,
             "y": y,
             "truth": truth,
-            "feature_names": _checked_feature_names(self.feature_names, X.shape[1]),
+            "feature_names": names,
             "target_names": (_checked_classes if classes else _checked_quantity)(self.target_names, y, truth),
             "views": _checked_views(self.views, X.shape[1]),
             "image_shape": _checked_image(self.image_shape, X.shape[1]),
+            "metadata": _checked_metadata(self.metadata, len(X), names),
         }
-        fields["metadata"] = _checked_metadata(self.metadata, len(X), fields["feature_names"])
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 

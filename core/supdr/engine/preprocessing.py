@@ -145,8 +145,9 @@ class Columns:
 
     def mean_minus(self, offset: NDArray) -> NDArray:
         """Return the mean of every column minus an offset, (m,)."""
-        sparse = isinstance(self.X, SparseRows)
-        deviations = self.X.minus(offset, *self.extremes()) if sparse else self.X - offset
+        if isinstance(self.X, SparseRows):
+            return self.X.minus(offset, *self.extremes()).mean(axis=0)
+        deviations = self.X - offset
         return deviations.mean(axis=0) if self.complete else np.nanmean(deviations, axis=0)
 
     def directions(self, offset: NDArray, scale: NDArray, varies: NDArray) -> tuple[NDArray, NDArray, float]:

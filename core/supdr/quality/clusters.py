@@ -37,6 +37,9 @@ from supdr.quality.near import batches
 # Fewest rows of which HDBSCAN makes a cluster.
 SMALLEST_CLUSTER = 5
 
+# Walks from a row that get nowhere before another row is taken.
+MOST_TRIES = 1000
+
 
 @dataclass(frozen=True)
 class ClusterReliability:
@@ -200,18 +203,28 @@ def _largest_gaps(there: sparse.csr_array, here: sparse.csr_array, alpha: float)
 
 def _walked(space: Similar, steps: int, rng: np.random.RandomState) -> NDArray:
     """Return the rows of a walk: from each, nearest rows are visited with the probability of their similarity."""
+    first = np.flatnonzero(space.of_nearest.any(axis=1))
+    if not len(first):
+        return np.array([rng.randint(len(space.nearest))])
     while True:
-        seed = int(rng.randint(len(space.nearest)))
-        members, queue, visits = {seed}, deque([seed]), 0
-        while queue and visits < steps:
-            row = queue.popleft()
-            visited = space.nearest[row][rng.random_sample(space.nearest.shape[1]) < space.of_nearest[row]].tolist()
-            members.update(visited)
-            queue.extend(visited)
-            visits += len(visited)
-        if len(members) > 1 or not space.of_nearest.any():
-            return np.array(sorted(members))
-        checkpoint()
+        seed = int(rng.choice(first))
+        for _ in range(MOST_TRIES):
+            checkpoint()
+            members = _walk_from(seed, space, steps, rng)
+            if len(members) > 1:
+                return np.array(sorted(members))
+
+
+def _walk_from(seed: int, space: Similar, steps: int, rng: np.random.RandomState) -> set[int]:
+    """Return the rows that a walk visits; from a row that resembles its neighbours little it may not get away."""
+    members, queue, visits = {seed}, deque([seed]), 0
+    while queue and visits < steps:
+        row = queue.popleft()
+        visited = space.nearest[row][rng.random_sample(space.nearest.shape[1]) < space.of_nearest[row]].tolist()
+        members.update(visited)
+        queue.extend(visited)
+        visits += len(visited)
+    return members
 
 
 def _parts(rows: NDArray, similarity: sparse.csr_array, alpha: float) -> list[NDArray]:

@@ -24,6 +24,11 @@ class SummedColumns(Columns):
         self._counts: NDArray | None = None
 
     @property
+    def may_be_whitened(self) -> bool:
+        """True: rows in partitions are dense."""
+        return True
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return self._shape

@@ -82,9 +82,14 @@ def answers(
     for place, experiment in enumerate(experiments):
         untaught = replace(experiment, settings=replace(experiment.settings, taught=()))
         begun = check.n_fits * place
+
+        def count(done: int, begun: int = begun) -> None:
+            """Report the fits of all columns that are done."""
+            told(begun + done, total)
+
         try:
             with threadpool_limits(limits=1, user_api="openmp"):
-                answer = check.of_column(untaught, lambda done, begun=begun: told(begun + done, total), interrupted)
+                answer = check.of_column(untaught, count, interrupted)
         except FAILURES:
             answer = None
         found.append(answer)

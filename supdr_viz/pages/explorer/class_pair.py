@@ -53,8 +53,9 @@ class ClassPair:
     def refresh(self) -> None:
         """Offer the classes of the rows in force, and compare the two that are chosen."""
         scene = self._session.scene
-        classes = scene is not None and scene.task == "classification"
-        names = [str(name) for name in scene.class_names] if classes else []
+        names: list[str] = []
+        if scene is not None and scene.task == "classification":
+            names = [str(name) for name in scene.class_names]
         if names != self._offered:
             self._offered = names
             choices = {name: code for code, name in enumerate(names)}

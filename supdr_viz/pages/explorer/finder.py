@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from supdr_viz.data.row_query import QueryProblem, Rows, matching, number_in
 from supdr_viz.pictures.row_columns import Column
+from supdr_viz.run.row_values import RowValues
 from supdr_viz.run.session import Session
 from supdr_viz.ui.background import Latest, Outcome
 from supdr_viz.ui.bar import Pickable, Search
 from supdr_viz.views import Board
-from supdr_viz.views.row_values import RowValues
 
 
 class Finder:
@@ -58,7 +58,7 @@ class Finder:
         """Select the rows that a query means, and go to the first; an empty one selects none."""
         self._latest.drop()
         self._forget()
-        values = RowValues.of(self._session, self._board)
+        values = RowValues.of(self._session, self._board.points.surface)
         if not text.strip() or values is None:
             self._select([])
             return

@@ -15,6 +15,7 @@ from supdr_viz.pages.explorer.finder import Finder
 from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.styles import CLASSES_CSS, CLEAR, DIM, FREE, HIDDEN_CSS, STEADY_CSS
 from supdr_viz.pages.training_bar import TrainingBar
+from supdr_viz.pictures.row_colours import value_choices
 from supdr_viz.pictures.types import Scene
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bar import Bar, BarControl, Menu, Switches, Toggle, style
@@ -24,7 +25,7 @@ from supdr_viz.ui.lazy import Choice
 from supdr_viz.ui.notice import Notice, remarks
 from supdr_viz.ui.page_thread import follow
 from supdr_viz.views import Board, class_legend
-from supdr_viz.views.colours import colour_choices, value_choices
+from supdr_viz.views.colours import colour_choices
 from supdr_viz.views.points import Points, shows_pictures
 
 # Of the labels of the method's modes that have room beside its title as buttons; longer ones are offered in a menu.

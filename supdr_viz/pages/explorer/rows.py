@@ -13,6 +13,7 @@ from supdr_viz.pages.explorer.finder import Finder
 from supdr_viz.pictures.map_quality import InputRows
 from supdr_viz.pictures.selected_rows import confusion, distributions
 from supdr_viz.pictures.types import Frame
+from supdr_viz.run.row_values import PART, PREDICTED, ROW, RowValues
 from supdr_viz.run.session import Session, csv_text
 from supdr_viz.run.status import Phase, Status
 from supdr_viz.ui import widgets
@@ -23,7 +24,6 @@ from supdr_viz.ui.bridge import Bridge
 from supdr_viz.views import Board
 from supdr_viz.views.nearest_rows import NEAREST_CSS, nearest_html, said
 from supdr_viz.views.row_table import RowTable, TableColumn
-from supdr_viz.views.row_values import PART, PREDICTED, ROW, RowValues
 
 TITLE, NEAREST_TITLE = "Rows", "Nearest rows"
 ASK = "Point at a row of a map."
@@ -115,7 +115,7 @@ class SelectedRows:
         if not self.switch.value:
             return
         points = self._board.points
-        values = RowValues.of(self._session, self._board)
+        values = RowValues.of(self._session, self._board.points.surface)
         if values is None:
             return
         key = values.scene, values.surface, tuple(points.selection.indices)
@@ -137,7 +137,7 @@ class SelectedRows:
         widgets.message(self.words, words)
 
     def _save(self) -> None:
-        values = RowValues.of(self._session, self._board)
+        values = RowValues.of(self._session, self._board.points.surface)
         if values is None:
             return
         chosen = np.array(self._board.points.selection.indices, dtype=int)
@@ -156,7 +156,7 @@ class SelectedRows:
     # --- classes against predictions ----------------------------------------------------------------------------------
 
     def _count(self) -> None:
-        values = RowValues.of(self._session, self._board)
+        values = RowValues.of(self._session, self._board.points.surface)
         scene = self._session.scene
         names = () if scene is None else scene.class_names
         counted = values is not None and values.surface is not None and 1 < len(names) <= MOST_CLASSES
@@ -175,7 +175,7 @@ class SelectedRows:
 
     def _pick_cell(self, number: int) -> None:
         """Select the rows of a cell, or none if they are selected."""
-        values = RowValues.of(self._session, self._board)
+        values = RowValues.of(self._session, self._board.points.surface)
         if values is None or values.surface is None:
             return
         count = len(values.scene.class_names)
@@ -287,13 +287,13 @@ class Nearest:
             self._ask(int(points.drawn[number]))
 
     def _ask(self, row: int) -> None:
-        values = RowValues.of(self._session, self._board)
+        values = RowValues.of(self._session, self._board.points.surface)
         if values is None or values.fitted is None or row >= values.n_rows:
             return
         if self._input is None or self._input.scene is not values.scene:
             self._input = InputRows(values.scene, values.split)
         self._row, rows = row, self._input
-        self._latest.ask(lambda: nearest_html(values, rows, row), self._told)
+        self._latest.ask(lambda: nearest_html(values.scene, rows.rows, values.latent, row), self._told)
         self._on_row(row)
 
     def _told(self, outcome: Outcome) -> None:

@@ -140,8 +140,7 @@ class SweepCharts:
         view = self.view
         if not view.result.cells:
             return ""
-        mapped = self._labels is not None and len(view.values) < 3
-        maps = maps_of(view.result, self._labels) if mapped else None
+        maps = maps_of(view.result, self._labels) if self._labels is not None and len(view.values) < 3 else None
         return sweep_page(view, maps, address, sentences)
 
     # --- maps ---------------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def add_sweep(commands: Any) -> None:
     parser = commands.add_parser(
         "sweep",
         help="run the sweep that a TOML file describes",
-        description="Fit and judge a method on a grid of one or two of its parameters.",
+        description="Fit and judge a method on a grid of its parameters.",
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -8,7 +8,8 @@ from urllib.parse import urljoin
 
 import holoviews as hv
 from bokeh.layouts import column, row
-from bokeh.models import CustomJS, CustomJSTickFormatter, Div, Slider
+from bokeh.models import CustomJS, CustomJSTickFormatter
+from bokeh.models.widgets import Div, Slider
 
 from supdr_viz.export.plot_files import page_of
 from supdr_viz.pages.sensitivity.elements import View, bars, curve, heatmap, parallel
@@ -16,7 +17,7 @@ from supdr_viz.pages.sensitivity.map_elements import Maps, MapWalk, large_map, m
 from supdr_viz.pages.sensitivity.numbers import tick_text
 from supdr_viz.ui.markup import escape
 
-WIDE = {"sizing_mode": "stretch_width"}
+WIDE: dict[str, Any] = {"sizing_mode": "stretch_width"}
 
 SLIDE = """
 const number = sliders.reduce((sum, slider, k) => sum * sizes[k] + slider.value, 0)
@@ -50,7 +51,7 @@ def sweep_page(view: View, maps: Maps | None, address: str, sentences: str) -> s
     parts = [Div(text=f"<h1>{escape(title)}</h1>{sentences}", **WIDE), charts]
     if maps is not None and maps.positions:
         parts.append(_walk(replace(view, maps=maps, walk=MapWalk())))
-    return page_of(column(*parts, **WIDE), title)
+    return page_of(column(*parts, **WIDE), title, widgets=True)
 
 
 def _figure(element: Any) -> Any:

@@ -97,18 +97,11 @@ class SensitivityLayout:
         self.status = widgets.html(css=BAR_CSS, margin=(2, 0))
         self.notice = Notice()
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(TITLE)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
-        buttons = widgets.flow(
-            *(self.run, self.cancel, self.search, self.csv, self.page_file, self.png, self.maps),
-            margin=0,
-            sizing_mode=None,
-        )
-        self.status.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
-        bar = widgets.flow(buttons, self.status, gap="0 8px", margin=(4, 0, 8, 0))
         self.result = widgets.html(margin=(8, 8))
         plots = self._plots(charts)
         main = pn.Column(
             heading,
-            bar,
+            self._bar(),
             remarks(problems).view,
             self.notice.view,
             plots,
@@ -127,6 +120,13 @@ class SensitivityLayout:
             sidebar=[controls],
             main=[main],
         )
+
+    def _bar(self) -> Any:
+        """Return the buttons in a row, with the status beside them."""
+        buttons = (self.run, self.cancel, self.search, self.csv, self.page_file, self.png, self.maps)
+        self.status.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
+        row = widgets.flow(*buttons, margin=0, sizing_mode=None)
+        return widgets.flow(row, self.status, gap="0 8px", margin=(4, 0, 8, 0))
 
     def _plots(self, charts: SweepCharts) -> Any:
         heat, self._heat_head = self._card("Heatmap", charts.heatmap.place)

@@ -1,4 +1,4 @@
-"""Sensitivity: a method on a grid of one or two of its parameters, as a heatmap that fills while it is computed."""
+"""Sensitivity: a method on a grid of its parameters, as charts that fill while it is computed."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ class Sensitivity:
                 metric=settings.metric,
                 measured=METRICS[settings.metric],
                 titles=titles,
-                symbols=[self._spec(name).symbol or name for name in grid],
+                symbols=[self._spec(name).symbol.replace("_", "") or name for name in grid],
                 links={number: self._link(params) for number, params in cells.items()},
                 n_cells=len(cells),
                 options=settings.base.method_options,
@@ -282,7 +282,7 @@ class Sensitivity:
             return f"# {error}\n"
 
     def _title(self, name: str) -> str:
-        return self._spec(name).title
+        return self._spec(name).label
 
     def _spec(self, name: str) -> Parameter:
         return next(spec for spec in MENU[self.settings.base.method].form if spec.name == name)
@@ -339,7 +339,7 @@ class Sensitivity:
         if self._rival_waits and self._rival_ready is not None:
             self.rival.start(*self._rival_ready, os.environ.get("SUPDR_SCHEDULER"))
         ready, rival = self._rival_ready, self.rival
-        if ready is None or rival.sweep is not ready[0]:
+        if ready is None or rival.sweep is None or rival.sweep is not ready[0]:
             return
         phase, active, cells = rival.phase, rival.active, dict(rival.cells)
         if phase is self._rival_phase and not active and len(cells) == self._rival_drawn:
@@ -350,7 +350,7 @@ class Sensitivity:
                 self._show_rival(cells)
             self._draw_from = began + PAUSE * (time.monotonic() - began)
         self._rival_phase = phase
-        self.layout.set_state(phase, ready=True, progress=ready[0].progress, message=rival.message)
+        self.layout.set_state(phase, ready=True, progress=rival.sweep.progress, message=rival.message)
 
     def _run(self) -> None:
         """Start, pause or go on, whatever the button says."""

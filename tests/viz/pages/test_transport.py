@@ -1,6 +1,6 @@
 """The transport: buttons, keys and scrubber do the same to one run and to several in step."""
 
-from types import SimpleNamespace
+import asyncio
 
 import pytest
 
@@ -79,41 +79,58 @@ def compiler(monkeypatch, kernels):
     made = Compiler()
     kernels(False)
     monkeypatch.setattr(warming.warm, "start_in_background", lambda: made)
-    monkeypatch.setattr(warming, "call_in_page", lambda _document: lambda act: act())
-    monkeypatch.setattr(warming.pn.state, "add_periodic_callback", lambda *_a, **_k: SimpleNamespace(stop=lambda: None))
     return made
 
 
+class Document:
+    """That of a page, in whose loop the test runs."""
+
+    def add_next_tick_callback(self, callback):
+        callback()
+
+
+async def finish(compiler, number):
+    """Let the compiler have finished what the page waited for at a place in the order, from a thread of its own."""
+    _, callback = compiler.waiting[number]
+    await asyncio.to_thread(callback, compiler)
+    await asyncio.sleep(0.01)
+
+
 def test_nothing_runs_until_the_kernels_of_its_method_are_compiled(compiler):
-    hands, done = Hands(), []
-    played = Played(Session(hands.pool, lambda: None).player, hands)
-    wait = played.transport.kernels
-    assert wait.hold(["MAC"], lambda: done.append("MAC"))
-    assert wait.waiting
-    assert not compiler.waiting  # there is no page yet to come back to
-    wait.attach("document")
-    assert not played.bar.enabled
-    assert "Compiling MAC, once per installation: 0 s" in played.bar.status.text
-    assert "kernel 3 of 9" in played.bar.status.text
-    assert wait.hold(["NSDR", "LSDR"], lambda: done.append("two"))  # something else was chosen meanwhile
-    (_, mac), (methods, two) = compiler.waiting
-    assert methods == ("NSDR", "LSDR")
-    mac(compiler)
-    assert not done
-    two(compiler)
-    assert done == ["two"]
-    assert not wait.waiting
+    async def scenario():
+        hands, done = Hands(), []
+        played = Played(Session(hands.pool, lambda: None).player, hands)
+        wait = played.transport.kernels
+        assert wait.hold(["MAC"], lambda: done.append("MAC"))
+        assert wait.waiting
+        assert not compiler.waiting  # there is no page yet to come back to
+        wait.attach(Document())
+        assert not played.bar.enabled
+        assert "Compiling MAC, once per installation: 0 s" in played.bar.status.text
+        assert "kernel 3 of 9" in played.bar.status.text
+        assert wait.hold(["NSDR", "LSDR"], lambda: done.append("two"))  # something else was chosen meanwhile
+        assert compiler.waiting[1][0] == ("NSDR", "LSDR")
+        await finish(compiler, 0)
+        assert not done
+        await finish(compiler, 1)
+        assert done == ["two"]
+        assert not wait.waiting
+
+    asyncio.run(scenario())
 
 
 def test_a_compiler_that_fails_holds_nothing_back(compiler):
-    hands, done = Hands(), []
-    wait = Played(Session(hands.pool, lambda: None).player, hands).transport.kernels
-    wait.attach("document")
-    assert wait.hold(["MAC"], lambda: done.append(1))
-    compiler.error = "no compiler"
-    compiler.waiting[0][1](compiler)
-    assert done
-    assert not wait.hold(["NSDR"], lambda: done.append(2))
+    async def scenario():
+        hands, done = Hands(), []
+        wait = Played(Session(hands.pool, lambda: None).player, hands).transport.kernels
+        wait.attach(Document())
+        assert wait.hold(["MAC"], lambda: done.append(1))
+        compiler.error = "no compiler"
+        await finish(compiler, 0)
+        assert done
+        assert not wait.hold(["NSDR"], lambda: done.append(2))
+
+    asyncio.run(scenario())
 
 
 @pytest.mark.parametrize("how", ["button", "key"])

@@ -9,10 +9,10 @@ from supdr.datasets import Dataset
 from supdr_viz.experiment.build import Unusable, build_dataset, build_estimator, check_columns
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.experiment.splitting import split
-from supdr_viz.pictures.density import CROWD, DENSEST, SAMPLE, VALUE_LAYERS, density, sampled
+from supdr_viz.pictures.density import COSTLY, CROWD, DENSEST, SAMPLE, VALUE_LAYERS, density, sampled
 from supdr_viz.pictures.map_quality import InputRows, measuring
 from supdr_viz.pictures.row_colours import colour_layers, row_colours, scene_density
-from supdr_viz.pictures.scene import build_scene
+from supdr_viz.pictures.scene import build_scene, thinned
 from supdr_viz.pictures.surface import evaluate
 from supdr_viz.pictures.types import Curves, MapQuality
 from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
@@ -134,6 +134,41 @@ def test_of_many_training_rows_only_those_drawn_are_predicted_as_new_ones(monkey
     np.testing.assert_array_equal(surface.beyond[drawn_train], own != parts.truth_train[drawn_train])
     assert len(surface.wrong) == MANY  # errors are of all rows
     assert builder.counted(surface, fitted, snapshot).density.levels.any()
+
+
+def test_of_many_new_rows_a_sample_moves_and_all_stand_at_rest(monkeypatch):
+    n_rows = COSTLY + 1000
+    settings = Settings(
+        data="blobs", method="MAC", data_options={"n_samples": n_rows}, method_options={"n_centers": 10}
+    )
+    dataset = build_dataset(settings)
+    parts = split(dataset, settings)
+    scene, asked = build_scene(dataset, parts), []
+    assert scene.drawn is None  # each is drawn singly
+    snapshot = next(iter((fit := build_estimator(settings, dataset.task)).iterate(parts.X_train, parts.y_train)))
+    fitted, builder = fit.at(snapshot), FrameBuilder(scene, parts)
+    transform, curves = type(fitted).transform, Curves(np.arange(1))
+    monkeypatch.setattr(type(fitted), "transform", lambda self, X: asked.append(len(X)) or transform(self, X))
+    options = {"span": (0, 0), "live": True, "losses": curves, "errors": curves, "numbers": {}}
+    moving = builder.build(fitted, snapshot, DisplayOptions(), everyone=False, **options)
+    seen = np.isfinite(moving.latent).all(axis=1)
+    assert seen[: scene.n_train].all()
+    assert asked == [(scene.sample >= scene.n_train).sum()] == [seen[scene.n_train :].sum()]
+    assert not builder.complete
+    assert np.isfinite(builder.latent).all()  # what asks for all rows gets them
+    still = builder.build(fitted, snapshot, DisplayOptions(), **options)
+    assert builder.complete
+    assert np.isfinite(still.latent).all()
+    np.testing.assert_allclose(still.latent[seen], moving.latent[seen], rtol=1e-4, atol=1e-5)
+
+
+def test_files_have_a_sample_of_many_rows():
+    scene = make_scene(COSTLY + 1000, sample=sampled(COSTLY + 1000, COSTLY))
+    thin = thinned(scene)
+    assert len(thin.drawn) == SAMPLE
+    assert thin.density.levels.any()
+    assert thinned(thin) is thin
+    assert thinned(small := make_scene()) is small
 
 
 def test_methods_say_how_many_rows_they_take():

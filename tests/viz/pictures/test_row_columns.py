@@ -10,13 +10,13 @@ from supdr_viz.experiment.build import build_dataset, build_estimator
 from supdr_viz.experiment.settings import Settings, from_json, parse_query, to_json, to_query
 from supdr_viz.experiment.splitting import split
 from supdr_viz.pictures.fitted_values import class_shares, fitted_values
-from supdr_viz.pictures.row_colours import categories, row_colours, row_shapes, row_sizes, scale_ends
+from supdr_viz.pictures.row_colours import categories, row_colours, row_shapes, row_sizes, scale_ends, value_choices
 from supdr_viz.pictures.row_columns import MOST_CATEGORIES, OTHERS, RowColumns, robust_range
 from supdr_viz.pictures.scene import build_scene
 from supdr_viz.pictures.selected_rows import confusion, distributions, nearest_rows
 from supdr_viz.pictures.surface import LatentPlane, evaluate, latent_axes
 from supdr_viz.views import Board, class_legend
-from supdr_viz.views.colours import scale, value_choices
+from supdr_viz.views.colours import scale
 from supdr_viz.views.marker_shapes import SHAPES
 from tests.viz.made_frames import make_frame, make_scene, make_surface
 

@@ -8,8 +8,9 @@ import pytest
 from supdr_viz.experiment.build import Unusable, build_dataset, build_estimator
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import Settings
-from supdr_viz.pictures.density import CROWD
-from supdr_viz.pictures.scene import build_scene
+from supdr_viz.experiment.splitting import split
+from supdr_viz.pictures.density import COSTLY
+from supdr_viz.pictures.scene import build_scene, thinned
 from supdr_viz.run.frame_builder import DisplayOptions
 from supdr_viz.run.status import Phase
 from tests.viz.hands import SPIRALS, load, next_frame, reach
@@ -37,7 +38,10 @@ def test_view_options_change_the_frame(hands, player, mode, latent):
 
 
 def test_other_colours_of_many_rows_are_counted_without_another_surface(hands, player):
-    load(player, Settings(data="blobs", data_options={"n_samples": CROWD + 1000}, method="LSDR"))
+    settings = Settings(data="blobs", data_options={"n_samples": COSTLY + 1000}, method="LSDR")
+    dataset = build_dataset(settings)
+    parts = split(dataset, settings)
+    player.load(build_estimator(settings, dataset.task), parts, thinned(build_scene(dataset, parts)))
 
     def counted_by(colour_by, latest=None):
         player.set_options(DisplayOptions(truth=colour_by == "trust", colour_by=colour_by))
@@ -60,6 +64,16 @@ def test_other_colours_of_many_rows_are_counted_without_another_surface(hands, p
     measured = counted_by("trust", unknown)
     assert measured.density.levels[:-1].any()
     assert not measured.density.levels[-1].any()
+
+
+def test_of_many_rows_all_have_a_place_at_rest(hands, player):
+    settings = Settings(data="blobs", data_options={"n_samples": COSTLY + 1000}, method="LSDR")
+    load(player, settings)
+    player.run(hurry_to=2, until=2)
+    reach(hands, player, 2)
+    player.request_frame()
+    frame = next_frame(hands, player, lambda frame: np.isfinite(frame.latent).all())
+    assert frame.iteration == 2
 
 
 def test_a_bound_closes_at_rest_however_often_it_was_looked_at(hands, player):

@@ -345,7 +345,8 @@ class MAC(FittedMAC):
 
     def _unfitted(self) -> Any:
         other = super()._unfitted()
-        other._bounded = self._bounded
+        if not self._bounded:
+            other._bounded = False
         return other
 
     def _to_be_scored(self) -> Any:

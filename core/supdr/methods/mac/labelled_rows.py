@@ -61,9 +61,12 @@ class LabelledInMemory(InMemoryRows):
     def features(self, mapping: Mapping) -> Features:
         """Return the features of these rows."""
         inputs = (mapping.kind, mapping.centers, mapping.gamma, self.X)
-        formed = not isinstance(self.X, SparseRows) or may_be_formed(self.X)
-        kind = InMemoryFeatures if formed else SparseFeatures
-        return reused("MAC features", lambda: inputs, lambda: kind(self.X, mapping))
+        return reused("MAC features", lambda: inputs, lambda: self._new_features(mapping))
+
+    def _new_features(self, mapping: Mapping) -> Features:
+        if isinstance(self.X, SparseRows) and not may_be_formed(self.X):
+            return SparseFeatures(self.X, mapping)
+        return InMemoryFeatures(self.X, mapping)
 
     def svm_moments(self, targets: Array) -> None:
         """Return None: classifiers in memory need no moments of the targets."""

@@ -1,6 +1,7 @@
 """Ridge regression of class codes on Gaussian features, at many ridges, by sums over rows in memory or in partitions.
 
 One visit of the rows sums Phi'Phi (M, M) and Phi'T (M, q), the other the errors of the left-out codes at every ridge.
+Partitions keep no codes but those of the best ridge, by a third visit.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.rows.in_memory import InMemoryRows
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.leave_one_out import (
     SQUARE_WEIGHT,
@@ -35,12 +37,19 @@ class RidgePath:
     def __init__(
         self, rows: Any, mapping: Mapping, X: Any, corners: Array, ridges: Array, *, exact: bool = False
     ) -> None:
-        gram, pulled = rows.total(_feature_sums, mapping, X, rows.codes, corners, exact)
+        codes = rows.codes
+        gram, pulled = rows.total(_feature_sums, mapping, X, codes, corners, exact)
         inner = mapping.features(mapping.centers)
         self.spectrum = kernel_spectrum(inner) if exact else nystroem_spectrum(gram, inner)
         self.mapping, self.ridges, self.pulled = mapping, ridges, self.spectrum.back.T @ pulled
-        self._rows, self._work = rows, (mapping, X, rows.codes, corners, self.spectrum, self.pulled)
-        wrong, squares = rows.total(_left_out_sums, *self._work, ridges).T / rows.n_rows
+        self._rows, self._work = rows, (mapping, X, codes, corners, self.spectrum, self.pulled)
+        self._at_all_ridges = None
+        if isinstance(rows, InMemoryRows):  # a second visit for the codes of one ridge would take as long as this one
+            self._at_all_ridges = _ridge_codes(*self._work, ridges)
+            sums = np.array([judged_sums(left, codes, corners) for left in self._at_all_ridges[1]])
+        else:
+            sums = rows.total(_left_out_sums, *self._work, ridges)
+        wrong, squares = sums.T / rows.n_rows
         self.scores = list(zip(wrong.tolist(), squares.tolist()))
 
     def best(self) -> tuple[float, int]:
@@ -53,12 +62,17 @@ class RidgePath:
 
     def codes(self, number: int) -> tuple[Any, Any]:
         """Return fitted and left-out codes (n, q) at a ridge."""
-        both = self._rows.each(_ridge_codes, *self._work, self.ridges[number : number + 1])
+        if self._at_all_ridges is not None:
+            fits, lefts = self._at_all_ridges
+            return fits[number], lefts[number]
+        both = self._rows.each(_codes_at_ridge, *self._work, self.ridges[number : number + 1])
         fitted, left_out = self._rows.entries(both, 2)
         return fitted, left_out
 
     def left_out_codes(self, number: int) -> Any:
         """Return left-out codes (n, q) at a ridge."""
+        if self._at_all_ridges is not None:
+            return self.codes(number)[1]
         return self._rows.each(_left_out_codes, *self._work, self.ridges[number : number + 1])
 
 
@@ -91,16 +105,21 @@ def _left_out_sums(
 
 
 def _ridge_codes(
-    mapping: Mapping, X: Array, codes: NDArray, corners: Array, spectrum: Spectrum, pulled: Array, ridge: Array
+    mapping: Mapping, X: Array, codes: NDArray, corners: Array, spectrum: Spectrum, pulled: Array, ridges: Array
 ) -> tuple[Array, Array]:
-    """Return fitted and left-out codes (n, q) at one ridge."""
-    fits, lefts = np.empty((len(X), corners.shape[1])), np.empty((len(X), corners.shape[1]))
+    """Return fitted and left-out codes (R, n, q) at ridges (R,)."""
+    shape = len(ridges), len(X), corners.shape[1]
+    fits, lefts = np.empty(shape), np.empty(shape)
     for part, block in feature_blocks(X, mapping):
-        (fits[part],), (lefts[part],) = leave_one_out(
-            block @ spectrum.back, pulled, spectrum.e, ridge, corners[codes[part]]
-        )
+        basis, targets = block @ spectrum.back, corners[codes[part]]
+        fits[:, part], lefts[:, part] = leave_one_out(basis, pulled, spectrum.e, ridges, targets)
     return fits, lefts
 
 
+def _codes_at_ridge(*arguments: Any) -> tuple[Array, Array]:
+    fits, lefts = _ridge_codes(*arguments)
+    return fits[0], lefts[0]
+
+
 def _left_out_codes(*arguments: Any) -> Array:
-    return _ridge_codes(*arguments)[1]
+    return _codes_at_ridge(*arguments)[1]

@@ -33,6 +33,9 @@ FORMED_CELLS = 4_000_000
 # Relative size of the gradient at which a ridge regression ends.
 LSMR_TOL = 1e-12
 
+# Most steps of LSMR, as a multiple of the smaller number of rows and columns: without rounding it would be 1.
+LSMR_STEPS = 4
+
 LANCZOS_STEPS = 30
 # Rows whose Lanczos steps are taken together.
 LANCZOS_ROWS = 64
@@ -56,7 +59,7 @@ class SparseFeatures(Features):
         self._judged: NDArray[np.intp] | None = None
 
     @property
-    def part(self) -> SparseFeatures:  # type: ignore[override]
+    def part(self) -> SparseFeatures:
         """The features of all rows."""
         return self
 
@@ -109,7 +112,7 @@ class SparseFeatures(Features):
 
     def _lanczos(self, rows: NDArray[np.intp]) -> tuple[Array, Array]:
         """Return nodes and weights (p, k) of the measure of each row under Phi Phi'."""
-        shape = min(LANCZOS_STEPS, len(self.X)), len(rows)
+        shape = LANCZOS_STEPS, len(rows)
         diagonal, beside = np.zeros(shape), np.zeros(shape)
         before, now = np.zeros((len(self.X), len(rows))), np.zeros((len(self.X), len(rows)))
         now[rows, np.arange(len(rows))] = 1.0
@@ -135,4 +138,5 @@ class SparseFeatures(Features):
         """Return the weights (M,) for one column of targets (n,)."""
         Phi = LinearOperator(self.Phi.shape, self.Phi.__matmul__, self.Phi.T.__matmul__, dtype=np.float64)
         settings = {"damp": np.sqrt(ridge), "atol": LSMR_TOL, "btol": LSMR_TOL, "conlim": 0.0}
-        return abandonable(lambda: lsmr(Phi, values, **settings))[0]
+        most = LSMR_STEPS * min(self.X.shape)
+        return abandonable(lambda: lsmr(Phi, values, **settings, maxiter=most))[0]

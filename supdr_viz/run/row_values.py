@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 
 from supdr_viz.data.split import Split
 from supdr_viz.pictures.fitted_values import LATENT, fitted_values
-from supdr_viz.pictures.row_colours import COLUMN
+from supdr_viz.pictures.row_colours import COLUMN, meaning_text, value_choices
 from supdr_viz.pictures.row_columns import Column
 from supdr_viz.pictures.types import Scene, Surface
 from supdr_viz.run.frame_builder import latent_rows
 from supdr_viz.run.session import Session
-from supdr_viz.views.board import Board
-from supdr_viz.views.colours import meaning_text, value_choices
 
 ROW, PART, PREDICTED = "row", "part", "predicted"
 PARTS = ("train", "test", "train, label hidden")
@@ -43,13 +41,12 @@ class RowValues:
     target: str = ""
 
     @classmethod
-    def of(cls, session: Session, board: Board) -> RowValues | None:
-        """Return those of what a page shows; None: it shows no rows."""
+    def of(cls, session: Session, surface: Surface | None) -> RowValues | None:
+        """Return those of what a page shows, with this surface; None: it shows no rows."""
         scene, split = session.scene, session.split
         if scene is None or split is None:
             return None
         fitted = session.player.fitted if session.player.newest is not None else None
-        surface = board.points.surface if board.points.scene is scene else None
         target = "" if session.dataset is None else session.dataset.target_name
         return cls(scene, split, fitted, surface, session.n_components, session.options.latent, target)
 

@@ -1,0 +1,114 @@
+"""Sweeps of three parameters and more, of two methods on one grid, and searches by successive halving."""
+
+import numpy as np
+import pytest
+
+from supdr_viz.experiment.build import build_dataset
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.pages.sensitivity.files import from_toml
+from supdr_viz.pages.sensitivity.form import with_axes
+from supdr_viz.pages.sensitivity.settings import Axis, SweepSettings, build_sweep, default_axis, rival_of
+from supdr_viz.pages.sensitivity.snippet import sweep_python
+from tests.viz.visitor import Visitor
+
+AXES = "&sweep.x=reg_u:log:0.01:1:3&sweep.y=reg_v:list:0.1,0.5"
+BASE = f"?data=iris&method=LSDR&method.max_iter=2&sweep.folds=2&seed=3{AXES}"
+
+
+def test_three_parameters_are_lines_over_parallel_axes():
+    with Visitor(
+        f"{BASE}&sweep.z=beta:list:0.1,0.5,0.9&sweep.design=sobol&sweep.cells=8", page="sensitivity"
+    ) as visitor:
+        assert visitor.sees("Run makes 16 fits for 8 cells")
+        assert visitor.widget("Maps").disabled
+        visitor.press("Run").settle()
+        assert "8 of 8 cells" in visitor.status
+        lines = visitor.model("sweep cells").data
+        assert [len(each) for each in lines["xs"]] == [4] * 8  # three parameters and the score
+        assert min(map(min, lines["ys"])) == 0.0
+        assert max(map(max, lines["ys"])) == 1.0
+        assert visitor.sees("Estimated from a part of the cells")
+
+
+def test_a_third_parameter_is_chosen_on_the_page():
+    with Visitor(BASE, page="sensitivity") as visitor:
+        visitor.open_fold("More parameters")
+        offered = visitor.widget("Parameter 3").options
+        visitor.choose("Parameter 3", next(text for text in offered if offered[text] == "beta"))
+        assert "sweep.design=sobol" in visitor.query
+        assert "sweep.z=beta:" in visitor.query
+
+
+def test_axes_are_of_distinct_parameters():
+    settings = SweepSettings(Settings(data="moons", method="LSDR"), (Axis("beta", "linear", 0.1, 1, 3), Axis("reg_u")))
+    changed = default_axis("LSDR", "reg_u")
+    after = with_axes(settings, [changed, settings.axes[1]], changed)
+    assert after.axes[0] == changed
+    assert len({axis.name for axis in after.axes}) == 2
+    third = with_axes(settings, [*settings.axes, default_axis("LSDR", "reg_v")], default_axis("LSDR", "reg_v"))
+    assert third.design == "sobol"
+    assert with_axes(third, settings.axes, None).design == "grid"
+
+
+def test_a_design_is_in_files_and_programs():
+    text = """
+design = "random"
+cells = 5
+folds = 2
+[data]
+name = "moons"
+n_samples = 60
+[method]
+name = "LSDR"
+max_iter = 2
+[grid]
+reg_u = [0.1, 1.0]
+reg_v = [0.1, 1.0]
+beta = [0.1, 0.5, 0.9]
+"""
+    settings, _rest = from_toml(text)
+    assert settings.n_cells == 5
+    dataset = build_dataset(settings.base)
+    sweep, *_rows = build_sweep(settings, dataset)
+    assert len(sweep.cells) == 5
+    program = sweep_python(settings, dataset)
+    assert "design='random', n_cells=5" in program.replace('"', "'")
+    with pytest.raises(ValueError, match="1 to 6 parameters"):
+        from_toml(text + "".join(f"p{number} = [1]\n" for number in range(4)))
+
+
+def test_two_methods_are_swept_over_one_grid():
+    with Visitor(f"{BASE}&sweep.versus=NSDR", page="sensitivity") as visitor:
+        visitor.press("Run").settle()
+        assert visitor.chip == "finished"
+        own, other, apart = (
+            np.array(visitor.model(f"{name}sweep cells").data["zvalues"]) for name in ("", "rival ", "difference ")
+        )
+        assert np.isfinite(other).all()
+        np.testing.assert_allclose(apart, own - other)
+        assert visitor.sees("LSDR − NSDR")
+        visitor.open_fold("Folds, repetitions, starts")
+        visitor.choose("Compare with", "no other method")
+        assert "versus" not in visitor.query
+
+
+def test_the_other_method_has_its_own_options_and_as_many_dimensions():
+    base = Settings(data="iris", method="LSDR", method_options={"n_components": 3, "max_iter": 2})
+    rival = rival_of(SweepSettings(base, (Axis("reg_u"),), versus="NSDR"))
+    assert (rival.base.method, rival.versus) == ("NSDR", "")
+    assert rival.base.method_options["n_components"] == 3
+    assert rival.base.method_options["max_iter"] == Settings(method="NSDR").method_options["max_iter"]
+
+
+def test_a_method_without_the_parameters_is_refused_by_name():
+    with Visitor(f"{BASE}&sweep.versus=LDA", page="sensitivity") as visitor:
+        assert visitor.sees("no parameter 'reg_u'")
+        assert visitor.widget("Run").disabled
+
+
+def test_a_search_by_halving_says_what_it_has_tried():
+    with Visitor(BASE, page="sensitivity") as visitor:
+        visitor.press("Search").settle()
+        assert visitor.sees("Successive halving: error")
+        assert visitor.sees("It tried 6 cells on")
+        assert visitor.sees("2 cells on")
