@@ -138,14 +138,14 @@ def front(found: pd.DataFrame) -> list[str]:
 
 
 def default(found: pd.DataFrame) -> str:
-    """Return the sentence on the default: 1, unless another separation errs less by two standard errors over sets."""
+    """Return the sentence on the default: 1, unless another separation has a lower error by two standard errors."""
     errors = found.loc[OURS]["error"].unstack("setting")
     apart = errors.sub(errors[1.0], axis=0).drop(columns=1.0)
     said = ", ".join(f"{s:g} {apart[s].mean():+.2f} ± {apart[s].sem():.2f}" for s in apart)
     better = [s for s in apart if apart[s].mean() < -2.0 * apart[s].sem()]
     verdict = f"{', '.join(f'{s:g}' for s in better)} do" if better else "none does"
     return (
-        "The default is 1, one chart per class and nothing beside, unless a smaller separation errs less by more than "
+        "The default is 1, one chart per class and nothing beside, unless a smaller separation has an error lower by more than "
         f"two standard errors over the sets: {verdict}. Error less that of separation 1, ± its standard error: {said}."
     )
 
