@@ -145,8 +145,9 @@ def default(found: pd.DataFrame) -> str:
     better = [s for s in apart if apart[s].mean() < -2.0 * apart[s].sem()]
     verdict = f"{', '.join(f'{s:g}' for s in better)} do" if better else "none does"
     return (
-        "The default is 1, one chart per class and nothing beside, unless a smaller separation has an error lower by more than "
-        f"two standard errors over the sets: {verdict}. Error less that of separation 1, ± its standard error: {said}."
+        "The default is 1, one chart per class and nothing beside, unless a smaller separation has an error lower by "
+        f"more than two standard errors over the sets: {verdict}. Error less that of separation 1, ± its standard error: "
+        f"{said}."
     )
 
 
