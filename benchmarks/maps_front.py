@@ -146,8 +146,8 @@ def default(found: pd.DataFrame) -> str:
     verdict = f"{', '.join(f'{s:g}' for s in better)} do" if better else "none does"
     return (
         "The default is 1, one chart per class and nothing beside, unless a smaller separation has an error lower by "
-        f"more than two standard errors over the sets: {verdict}. Error less that of separation 1, ± its standard error: "
-        f"{said}."
+        f"more than two standard errors over the sets: {verdict}. "
+        f"Error less that of separation 1, ± its standard error: {said}."
     )
 
 
