@@ -306,7 +306,7 @@ def imported_packages(*folders):
                 yield node.module.split(".")[0]
 
 
-BY_HAND = re.compile(r"pip install (\w+) && python benchmarks/")
+BY_HAND = re.compile(r"pip install ([\w-]+) && python benchmarks/")
 """In a benchmark that compares with a package nothing else needs: the command in its first lines installs it."""
 
 
@@ -324,7 +324,8 @@ def test_every_imported_package_is_declared(folders, extras):
     declared |= {brought for brought, by in BROUGHT.items() if by in declared}
     own = {"scripts", "supdr", "supdr_viz", "tests", *(path.stem for path in (ROOT / "benchmarks").glob("*.py"))}
     providers = importlib.metadata.packages_distributions()
-    own |= {name for file in (ROOT / "benchmarks").glob("*.py") for name in BY_HAND.findall(file.read_text())}
+    by_hand = [name for file in (ROOT / "benchmarks").glob("*.py") for name in BY_HAND.findall(file.read_text())]
+    own |= {name.replace("-", "_") for name in by_hand}
     for name in set(imported_packages(*folders)) - own - sys.stdlib_module_names:
         assert declared & {
             canonicalize_name(provider) for provider in providers.get(name, [WITHOUT_INSTALLING.get(name, name)])

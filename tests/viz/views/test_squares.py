@@ -150,7 +150,7 @@ def test_points_shrink_with_their_number():
     assert sizes == sorted(sizes, reverse=True)
     assert point_size(200) == 9
     assert point_size(2000) == pytest.approx(5)
-    assert min(sizes) == 4
+    assert min(sizes) == 2.5
 
 
 # --- tooltips ---------------------------------------------------------------------------------------------------------
