@@ -176,8 +176,8 @@ class App:
 
     def number(self, name):
         """The figure behind a word of the status line: ``number("test error")``."""
-        found = re.search(rf"{name} ([-+\d.e]+)", self.numbers)
-        return float(found.group(1)) if found else None
+        found = re.search(rf"{name} ([-+\d.,e]*\d)", self.numbers)
+        return float(found.group(1).replace(",", "")) if found else None
 
     @property
     def stands(self):

@@ -259,8 +259,8 @@ class Visitor:
 
     def number(self, name):
         """The figure behind a word of the status line: ``number("test error")``."""
-        found = re.search(rf"{name} ([-+\d.e]+)", self.numbers)
-        return float(found.group(1)) if found else None
+        found = re.search(rf"{name} ([-+\d.,e]*\d)", self.numbers)
+        return float(found.group(1).replace(",", "")) if found else None
 
     def model(self, name):
         """A model of the document by its name."""
