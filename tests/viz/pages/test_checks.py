@@ -73,7 +73,7 @@ def test_work_that_is_cancelled_ends(name):
     long = replace(WINE, method="LSDR", method_options={"max_iter": 100_000, "tol": 0.0})
     began = time.monotonic()
     assert answered(name, Experiment(long), interrupted=lambda: time.monotonic() > began + 0.3)
-    assert time.monotonic() < began + 30.0  # a single fit to its end takes longer
+    assert time.monotonic() < began + 5.0  # a single fit to its end takes longer
 
 
 def test_without_test_rows_errors_are_not_measured():
