@@ -152,7 +152,8 @@ class UploadPanel:
             widgets.button(each.label, partial(self._try, name), kind="text", icon="table_view")
             for name, each in SAMPLES.items()
         ]
-        return widgets.flow(widgets.caption("Or try one of these:", width=112, sizing_mode=None, margin=(6, 8, 2, 8)), *buttons, margin=0)
+        words = widgets.caption("Or try one of these:", width=112, sizing_mode=None, margin=(6, 8, 2, 8))
+        return widgets.flow(words, *buttons, margin=0)
 
     def _try(self, name: str) -> None:
         self.receive(name, SAMPLES[name].csv())
