@@ -147,10 +147,10 @@ def nystroem_spectrum(gram: Array, inner: Array) -> Spectrum:
     return abandonable(decomposed)
 
 
-def feature_blocks(X: Array, mapping: Mapping) -> Iterator[tuple[slice, Array]]:
-    """Yield slices of rows with their kernel values (p, M): little memory, and products of some 30 ms."""
+def feature_blocks(X: Array, mapping: Mapping, *, brief: bool = True) -> Iterator[tuple[slice, Array]]:
+    """Yield slices of rows with their kernel values (p, M): little memory, and if `brief` products of some 30 ms."""
     M = mapping.n_features
-    step = max(64, min(rows_in_memory(M) // 3, BLOCK_FLOPS // M**2))
+    step = max(64, min(rows_in_memory(M) // 3, BLOCK_FLOPS // M**2 if brief else len(X)))
     for start in range(0, len(X), step):
         checkpoint()
         part = slice(start, min(start + step, len(X)))
@@ -213,6 +213,17 @@ def _sums(left_out: Array, classes: NDArray, corners: Array) -> tuple[Array, Arr
     nearness[:, rows, classes] = -np.inf
     wrong = (own - nearness.max(axis=2) <= CLEAR).sum(axis=1)
     return wrong, ((left_out - corners[classes]) ** 2).sum(axis=2).sum(axis=1)
+
+
+def lowest_nearby(score: Callable[[int], float], most: int = 4) -> int:
+    """Return the number of steps from 0, at most `most` either way, down to which a score falls from step to step."""
+    best, lowest = 0, score(0)
+    for way in (-1, 1):
+        while abs(best) < most and (value := score(best + way)) < lowest:
+            best, lowest = best + way, value
+        if best:
+            break
+    return best
 
 
 def enough_labels(classes: NDArray) -> bool:

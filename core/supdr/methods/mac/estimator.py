@@ -367,7 +367,7 @@ class MAC(FittedMAC):
             return
         if self._calibrated():
             self._calibrated_head()
-        problem = self._problem(*self._training)
+        problem = self._problem_in_use()
         if self._bounded and isinstance(problem, Bounded):
             bound = problem.closed_bound(self._state)
             self.history_["bound"][:] = bound  # of the optimum, hence of every step

@@ -34,7 +34,7 @@ from supdr.methods.mac.classes import (
     simplex_numbers,
 )
 from supdr.methods.mac.labelled_rows import LabelledInMemory
-from supdr.methods.mac.mapping import Features, choose_centers
+from supdr.methods.mac.mapping import EIGEN_SIZE, Features, choose_centers
 from supdr.methods.mac.regressor import RegressorMapping
 from supdr.methods.mac.state import Array, MACState, PulledTargets, RowSums, Settings
 from supdr.methods.mac.target_step import cases, moved_rows
@@ -42,12 +42,15 @@ from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.leave_one_out import (
     RIDGES,
+    SQUARE_WEIGHT,
     WIDTHS,
     Choice,
     best_ridge,
     best_ridge_of_rows,
     best_width,
     enough_labels,
+    judged,
+    lowest_nearby,
     search_share,
 )
 from supdr.solvers.linear_svm import Heads
@@ -62,8 +65,16 @@ DEFAULT_CENTERS = 1000
 # many rows per centre: with few rows per centre the fit interpolates noise, and its error is not that of all rows.
 SEARCH_WORK = 1.3e8
 
+# The same where widths near the one that is best on this subset are compared once more: its few centres need wider
+# Gaussians than all. Each is this many times the next.
+NEARBY_WORK = 4e9
+WIDTH_STEP = 1.2
+
 # Rows of a sample, where it is not all there are, on which width and ridge are chosen.
 SEARCH_ROWS = 4_000
+
+# Factor between ridges that are compared on all features.
+RIDGE_STEP = math.sqrt(10.0)
 
 # reg_w where labels are too few to choose it.
 FEW_LABELS_RIDGE = 1e-3
@@ -184,7 +195,8 @@ class MACProblem(Problem):
         unit = median_distance(self.X, rng)
         if self.gamma == "loo" and enough_labels(self.codes):
             choice = self._search(centers, unit, WIDTHS, rng)
-            return Mapping("rbf", centers, choice.gamma), self._as_reg_w(choice)
+            mapping = Mapping("rbf", centers, choice.gamma)
+            return mapping, self._as_reg_w(choice, mapping)
         gamma = 0.5 / unit**2 if isinstance(self.gamma, str) else float(self.gamma)
         mapping = Mapping("rbf", centers, gamma)
         return mapping, self.chosen_ridge(mapping, seed)
@@ -197,21 +209,49 @@ class MACProblem(Problem):
             return FEW_LABELS_RIDGE
         rng = np.random.default_rng([seed, 1 << 19])
         if mapping.kind == "rbf":
-            return self._as_reg_w(self._search(mapping.centers, 1.0, (math.sqrt(0.5 / mapping.gamma),), rng))
+            return self._as_reg_w(self._search(mapping.centers, 1.0, (math.sqrt(0.5 / mapping.gamma),), rng), mapping)
         corners = simplex_codes(self.n_classes)
         if isinstance(self.X, SparseRows):
-            return self._as_reg_w(best_ridge_of_rows(self.X - mapping.centers[0], self.codes, corners, rng))
+            return self._as_reg_w(best_ridge_of_rows(self.X - mapping.centers[0], self.codes, corners, rng), mapping)
         Phi = mapping.features(self.X)
         size = float((Phi**2).sum(axis=1).mean()) or 1.0
-        return self._as_reg_w(best_ridge(Phi, self.codes, corners, RIDGES * size, symmetric=False))
+        return self._as_reg_w(best_ridge(Phi, self.codes, corners, RIDGES * size, symmetric=False), mapping)
 
     def _search(self, centers: Array, unit: float, widths: tuple[float, ...], rng: np.random.Generator) -> Choice:
-        """Return the best width and ridge, on a subset of rows and centres if all are many."""
+        """Return the best width and ridge, on a subset of rows and centres if all are many.
+
+        Where there are very many, more widths near the best of a small subset are compared on a larger one.
+        """
         X, codes, of_sample = self.X, self.codes, 1.0
         if SEARCH_ROWS < len(X) < self.all_rows.n_rows:
             some = np.sort(rng.choice(len(X), SEARCH_ROWS, replace=False))
             X, codes, of_sample = X[some], codes[some], len(X) / SEARCH_ROWS
-        share = search_share(len(X), len(centers), SEARCH_WORK)
+        choice = self._best_of_subset(X, codes, centers, unit, widths, rng, SEARCH_WORK)
+        if len(widths) > 1 and search_share(len(X), len(centers), NEARBY_WORK) < 1.0:
+            first, seed, choices = choice.width, int(rng.integers(1 << 32)), dict[int, Choice]()
+
+            def score(number: int) -> float:
+                """Return the score at so many steps from the best width of the small subset."""
+                width = (first * WIDTH_STEP**number,)
+                rng = np.random.default_rng(seed)  # the same rows for every width
+                choices[number] = self._best_of_subset(X, codes, centers, unit, width, rng, NEARBY_WORK)
+                return choices[number].score
+
+            choice = choices[lowest_nearby(score)]
+        return choice._replace(ridge=choice.ridge * of_sample)
+
+    def _best_of_subset(
+        self,
+        X: Array,
+        codes: NDArray,
+        centers: Array,
+        unit: float,
+        widths: tuple[float, ...],
+        rng: np.random.Generator,
+        work: float,
+    ) -> Choice:
+        """Return the best width and ridge on so many rows and centres that rows times squared centres are `work`."""
+        share = search_share(len(X), len(centers), work)
         if share < 1.0:
             same = centers is X
             rows = np.sort(rng.choice(len(X), max(int(share * len(X)), 2), replace=False))
@@ -220,11 +260,36 @@ class MACProblem(Problem):
             centers = X if same else centers[rng.choice(len(centers), count, replace=False)]
         ridges = RIDGES if isinstance(self.reg_w, str) else np.array([share * 2.0 * self.reg_w / self.mu])
         choice = best_width(X, codes, simplex_codes(self.n_classes), centers, unit, widths=widths, ridges=ridges)
-        return choice._replace(ridge=choice.ridge / share * of_sample)
+        return choice._replace(ridge=choice.ridge / share)
 
-    def _as_reg_w(self, choice: Choice) -> float:
+    def _as_reg_w(self, choice: Choice, mapping: Mapping) -> float:
         """Return the reg_w whose ridge at the first mu is the chosen one."""
-        return 0.5 * self.mu * choice.ridge if isinstance(self.reg_w, str) else float(self.reg_w)
+        if not isinstance(self.reg_w, str):
+            return float(self.reg_w)
+        many = mapping.kind == "rbf" and mapping.n_features > EIGEN_SIZE
+        return 0.5 * self.mu * (self._nearby_ridge(mapping, choice.ridge) if many else choice.ridge)
+
+    def _nearby_ridge(self, mapping: Mapping, ridge: float) -> float:
+        """Return the ridge at which all features do best on left-out rows: in steps from one that a subset suggests.
+
+        O(M^3 + p M^2) a step for p judged rows.
+        """
+        in_memory = isinstance(self.all_rows, LabelledInMemory)
+        rows = self.all_rows if in_memory else LabelledInMemory(self.X, self.codes)
+        features = self.features(mapping) if in_memory else rows.features(mapping)
+        corners = simplex_codes(self.n_classes)
+        targets, Phi = corners[rows.codes], features.of_rows(rows.judged)
+        pulled = features.pull_back(targets)
+
+        def score(number: int) -> float:
+            """Return the score at so many steps from the first ridge."""
+            value = ridge * RIDGE_STEP**number
+            images = Phi @ features.solve(targets, pulled, value)
+            left_out = features.left_out(rows.judged, value, images, targets[rows.judged])
+            error, square = judged(left_out, rows.codes[rows.judged], corners)
+            return error + SQUARE_WEIGHT * square
+
+        return max(ridge * RIDGE_STEP ** lowest_nearby(score), features.smallest_ridge())
 
     # --- objective ----------------------------------------------------------------------------------------------------
 
