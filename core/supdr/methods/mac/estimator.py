@@ -321,6 +321,7 @@ class MAC(FittedMAC):
             distributed=PartitionedPenalty,
             **shared,
             pool=X,
+            labelled=rows,
             mapping=mapping,
             n_jobs=None if self._partitioned else self.n_jobs,  # a worker has its own number of threads
             row_weights=targets.weights[rows],
