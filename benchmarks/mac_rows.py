@@ -2,9 +2,9 @@
 
     python benchmarks/mac_rows.py --data-dir DIR [--rows 10000] [--models LIBSVM MAC] [--nine 10000]
 
-The first rows of the training set, pixels in [0, 1], and all 10,000 test rows.  Seconds are those of the processor; with
-one thread these are the seconds of a machine that does nothing else.  "MAC" has its defaults.  --nine fits LIBSVM with
-nine pairs of C and gamma to so many rows and names the best pair.
+The first rows of the training set, pixels in [0, 1], and all 10,000 test rows.  Seconds are those of the
+processor: with one thread these are what a clock shows on a machine that does nothing else.  "MAC" has its defaults.
+--nine fits LIBSVM with nine pairs of C and gamma to so many rows and names the best pair.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ def nine(rows: tuple[np.ndarray, ...]) -> None:
                for pair in NINE}  # fmt: skip
     best = min(figures, key=lambda pair: figures[pair][0])
     seconds = sum(fit for _, fit, _ in figures.values())
-    print(f"nine fits to {len(rows[0]):,} rows: {seconds:.0f} s, {seconds / figures[best][1]:.1f} times the best's, {best}")
+    share = seconds / figures[best][1]
+    print(f"nine fits to {len(rows[0]):,} rows: {seconds:.0f} s, {share:.1f} times that with the fewest errors, {best}")
 
 
 if __name__ == "__main__":

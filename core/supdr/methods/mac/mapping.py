@@ -32,10 +32,9 @@ SMALLEST_RIDGE = 1e-13
 KMEANS_ROWS = 20_000
 KMEANS_PASSES = 10
 
-# Multiply-adds after which k-means makes no more than its fewest passes: about a second. Later passes move centres
-# of many rows in many columns hardly: errors do not depend on them.
-KMEANS_FLOPS = 5e10
-KMEANS_FEWEST_PASSES = 2
+# Multiply-adds after which k-means makes no further pass. Where that is after the first, each centre has few rows, and
+# further passes do not change errors.
+KMEANS_FLOPS = 2e10
 
 
 class FeatureRows(NamedTuple):
@@ -240,7 +239,7 @@ def choose_centers(X: Array, count: int, how: str, rng: np.random.Generator) -> 
     """Return `count` centres (M, D) by k-means or as random rows; `X` itself if it has no more rows.
 
     `X` (n, D): rows; `count`: M, 1 to n; `how` (one of "kmeans", "random"): k-means runs a few passes on at most
-    `KMEANS_ROWS` random rows, fewer passes where `KMEANS_FLOPS` allows no more; `rng`: source of random numbers.
+    `KMEANS_ROWS` random rows, as many as `KMEANS_FLOPS` allows, at least one; `rng`: source of random numbers.
     """
     if count >= len(X):
         return X
@@ -253,7 +252,7 @@ def choose_centers(X: Array, count: int, how: str, rng: np.random.Generator) -> 
         shift = rows.mean(axis=0)
         rows = (rows - shift).astype(np.float32)
     centers = rows[rng.choice(len(rows), count, replace=False)]
-    passes = int(np.clip(KMEANS_FLOPS // (rows.size * count), KMEANS_FEWEST_PASSES, KMEANS_PASSES))
+    passes = int(np.clip(KMEANS_FLOPS // (rows.size * count), 1, KMEANS_PASSES))
     for _ in range(passes):
         moved = _moved_centers(rows, centers)
         if np.array_equal(moved, centers):
