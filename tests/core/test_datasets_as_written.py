@@ -184,7 +184,7 @@ def test_a_byte_that_is_not_utf_8_may_come_late():
     rows = "".join(f"{k},M{'ü' if k % 2 else 'ö'}ller\n" for k in range(300)).encode() + "300,Bär\n".encode("latin-1")
     look = preview(b"x,name\n" + rows, "t.csv")
     assert set(look.read(target="name").target_names) == {"Müller", "Möller", "Bär"}
-    assert "The file is UTF-8 but for 1 bytes, which were read as Latin-1, the first in line 302." in look.notes
+    assert "Bytes that are not UTF-8 were read as Latin-1: 1, the first in line 302." in look.notes
 
 
 def test_marks_between_thousands_and_decimals_that_contradict_each_other_stay_text():

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas
 
 MAX_LEVELS = 20
-DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}.*)?"
+DATE = "[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([T ][0-9]{1,2}:[0-9]{2}.*)?"
 # Of letters and digits, as a house's number is.
 CODE = re.compile(r"(\d+[^\W\d_]|[^\W\d_]+\d)\w*")
 # Behind a time; it is the same in all rows of a form, or changes by an hour.

@@ -38,21 +38,20 @@ def read_excel(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str 
         book = CalamineWorkbook.from_filelike(io.BytesIO(_unpacked(data, name, limits)))
         sheets = [each.name for each in book.sheets_metadata if each.typ == SheetTypeEnum.WorkSheet]
         asked = sheets if sheet is None else [_known(sheet, sheets, name)]
-        found = {each: book.get_sheet_by_name(each) for each in asked}
-        tables = {each: one.to_python(skip_empty_area=True) for each, one in found.items()}
+        opened = {each: book.get_sheet_by_name(each) for each in asked}
+        tables = {each: one.to_python(skip_empty_area=True) for each, one in opened.items()}
         most = max((len(rows) for rows in tables.values()), default=0)
         if not most:
             raise FileProblem(f"{name} is empty." if sheet is None else f"Sheet {shown(sheet)} of {name} is empty.")
         # A few lines before the table are remarks on it.
         chosen, rows = next(item for item in tables.items() if len(item[1]) * MUCH_SHORTER >= most)
-        _fill_merged(rows, found[chosen], rules)
+        _fill_merged(rows, opened[chosen], rules)
     except (CalamineError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise FileProblem(f"{name} is not a complete Excel workbook ({reason_of(error)}).") from None
-    table = _without_titles(rows, rules)
-    if not table or len(table[0]) < 2:
+    if len(rows[0]) < 2:
         raise FileProblem(f"Sheet {shown(chosen)} has a single column. It needs at least a target and one feature.")
     notes = [f"Sheet {shown(chosen)} of {listed(sheets)}."] if len(sheets) > 1 else []
-    read = read_text(_as_text(table), name, limits, rules, ",", notes)
+    read = read_text(_as_text(rows), name, limits, rules, ",", notes)
     return replace(read, format=f"sheet {shown(chosen)} of an Excel workbook", sheets=tuple(sheets), sheet=chosen)
 
 
@@ -109,17 +108,6 @@ def _reach(content: bytes) -> tuple[int, int]:
             column = 26 * column + letter - ord("A") + 1
         columns = max(columns, column)
     return rows, columns
-
-
-def _without_titles(rows: list[list[Any]], rules: Rules) -> list[list[Any]]:
-    """Leave out the rows above the table in which one cell at most is filled."""
-    filled = [[str(cell) for cell in row if cell not in ("", None)] for row in rows]
-    first = next((i for i, cells in enumerate(filled) if len(cells) > 1), len(rows))
-    titles = [cells[0] for cells in filled[:first] if cells]
-    text = "Left out above the header"
-    if not titles or not rules.propose("titles", text, len(titles), "lines", example=" / ".join(titles), default=True):
-        return rows
-    return rows[first:]
 
 
 def _as_text(rows: list[list[Any]]) -> str:

@@ -53,9 +53,9 @@ def headed(
     lacking = body.shape[1] - len(top)
     row_names = bool(lacking) and _has_row_names(top, body)
     top = ["", *top] if row_names else [*top, *[""] * lacking]
-    grid = Grid(body, rules.missing)
+    grid = Grid.of(body, rules.missing)
     if not (lacking or _names_columns(top, grid, rules)):
-        grid = Grid(pd.concat([pd.DataFrame([top], dtype=str), body], ignore_index=True), rules.missing)
+        grid = Grid.of(pd.concat([pd.DataFrame([top], dtype=str), body], ignore_index=True), rules.missing)
         names, target, kinds = [f"x{j + 1}" for j in range(len(top))], None, [""] * len(top)
         labels = names
         notes = [*notes, "The file has no header: its columns are called x1, x2, …."]
@@ -88,11 +88,13 @@ def _names_columns(top: list[str], grid: Grid, rules: Rules) -> bool:
 
     A fraction above numbers speaks against it, unless such numbers grow from column to column, as wavelengths do.
     """
+    import pandas as pd
+
     cells = [cell.strip() for cell in top]
     counted = [cell for cell in cells if cell]
     if len(counted) > 2 and counted == [str(j) for j in range(len(counted))]:
         return True  # what pandas writes for columns without names
-    first = Grid.of_row(cells, rules.missing)
+    first = Grid.of(pd.DataFrame([cells], dtype=str), rules.missing)
     words = [j for j, cell in enumerate(cells) if not first.settled[0, j] and not VALUE.fullmatch(cell)]
     below = grid.settled[~grid.equal_to(cells)]
     numbers = below.all(axis=0) & ~grid.missing.all(axis=0)

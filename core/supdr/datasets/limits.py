@@ -43,58 +43,19 @@ class Limits:
     max_arrays: int = 1_000
 
     def check_bytes(self, name: str, size: int) -> None:
-        """Refuse a file that is too large.
-
-        Parameters
-        ----------
-        name : str
-            What to call it in the message.
-        size : int
-            Its bytes.
-
-        Raises
-        ------
-        FileProblem
-            If there are more than `max_bytes`.
-        """
+        """Raise FileProblem if a file `name` has too many bytes."""
         if size > self.max_bytes:
             raise FileProblem(f"{name} has {size / 1e6:,.1f} MB; at most {self.max_bytes / 1e6:,.1f} MB are read.")
 
     def check_unpacked(self, name: str, size: int) -> None:
-        """Refuse what grows too large by decompression.
-
-        Parameters
-        ----------
-        name : str
-            What to call it in the message.
-        size : int
-            Bytes after decompression.
-
-        Raises
-        ------
-        FileProblem
-            If there are more than `max_unpacked_bytes`.
-        """
+        """Raise FileProblem if a file `name` has too many bytes after decompression."""
         if size > self.max_unpacked_bytes:
             raise FileProblem(
                 f"{name} unpacks to more than {self.max_unpacked_bytes / 1e6:,.1f} MB, which is the most that is read."
             )
 
     def check_text(self, name: str, data: bytes) -> None:
-        """Refuse text that could not be a table within the limits, before it is split into lines and cells.
-
-        Parameters
-        ----------
-        name : str
-            What to call it in the message.
-        data : bytes
-            The text.
-
-        Raises
-        ------
-        FileProblem
-            If there are more than `max_lines` lines, or marks between more than `max_cells` cells.
-        """
+        """Raise FileProblem if text has too many lines or marks between cells, before it is split into cells."""
         lines = max(data.count(b"\n"), data.count(b"\r"))
         if lines > self.max_lines:
             raise FileProblem(f"{name} has {lines:,} lines; at most {self.max_lines:,} are read.")
@@ -103,20 +64,7 @@ class Limits:
             raise FileProblem(f"{name} has more than {self.max_cells:,} cells, which is the most that is read.")
 
     def check_shape(self, name: str, rows: int, columns: int) -> None:
-        """Refuse a table with too many rows, columns or cells.
-
-        Parameters
-        ----------
-        name : str
-            What to call it in the message.
-        rows, columns : int
-            Its size.
-
-        Raises
-        ------
-        FileProblem
-            If `max_rows`, `max_columns` or `max_cells` is exceeded.
-        """
+        """Raise FileProblem if a table has too many rows, columns or cells."""
         for size, most, words in (
             (rows, self.max_rows, "rows"),
             (columns, self.max_columns, "columns"),
