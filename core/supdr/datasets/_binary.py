@@ -12,7 +12,7 @@ import numpy as np
 
 from supdr.datasets._tables import TARGET_NAMES, Table, check_names
 from supdr.datasets.labels import NUMBER
-from supdr.datasets.limits import FileProblem, Limits, listed, reason_of, shown
+from supdr.datasets.limits import FileProblem, Limits, chosen_one, complete, listed, reason_of, shown
 from supdr.datasets.proposals import Rules
 from supdr.engine.optional import require
 from supdr.rows.stored_arrays import header
@@ -117,10 +117,7 @@ def _levels(name: str, values: pyarrow.ChunkedArray, is_text: bool, rules: Rules
     if not is_text:
         return column
     texts = column.astype(object).map(lambda text: text.decode("latin-1") if isinstance(text, bytes) else text)
-    empty = texts.eq("") & ("" in rules.missing)
-    if empty.any():
-        rules.count_marker("", int(empty.sum()))
-    return texts.mask(empty, None)
+    return rules.without_empty(texts)
 
 
 def _as_numbers(column: pandas.Series, name: str, rules: Rules) -> pandas.Series:
@@ -160,14 +157,11 @@ def read_npz(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | 
     """
     import pandas as pd
 
-    try:
+    with complete(name, "NPZ file", zipfile.BadZipFile, EOFError, OSError):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             _check_members(archive, name, limits)
         with np.load(io.BytesIO(data), allow_pickle=False) as loaded:
             arrays = {key: loaded[key] for key in loaded.files}
-    except (zipfile.BadZipFile, EOFError, OSError) as error:
-        raise FileProblem(f"{name} is not a complete NPZ file ({reason_of(error)}).") from None
-
     names = arrays.pop(FEATURE_NAMES, None)
     arrays, chosen, parts, notes = _one_part(arrays, sheet, name, limits)
     tables = {key: array for key, array in arrays.items() if array.ndim != 1}
@@ -198,9 +192,8 @@ def _one_part(
         if sheet is not None:
             raise FileProblem(f"{name} is one table; there is no table {shown(sheet)} to choose.")
         return arrays, "", (), ()
-    chosen = min(tables, key=lambda key: prod(tables[key]) > limits.max_cells) if sheet is None else sheet
-    if chosen not in tables:
-        raise FileProblem(f"There is no table {shown(sheet)} in {name}; there are {listed(tables)}.")
+    fitting = sorted(tables, key=lambda key: prod(tables[key]) > limits.max_cells)
+    chosen = chosen_one(sheet, fitting, name)
     others = [key for key, array in arrays.items() if len(array) in sizes and len(array) != tables[chosen][0]]
     note = f"Table {shown(chosen)} is read; of other rows, and left out, are {listed(others)}."
     return {key: array for key, array in arrays.items() if key not in others}, chosen, tuple(tables), (note,)
@@ -288,6 +281,8 @@ def view_frame(view: str, array: np.ndarray, names: np.ndarray | None, n_views: 
 
 def _entries(y: np.ndarray, target: str, n_rows: int, rules: Rules) -> np.ndarray:
     """Return an array of one dimension as a column."""
+    import pandas as pd
+
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim != 1:
@@ -296,14 +291,7 @@ def _entries(y: np.ndarray, target: str, n_rows: int, rules: Rules) -> np.ndarra
         raise FileProblem(f"Array {shown(target)} has {len(y)} entries for {n_rows} rows.")
     if y.dtype.kind == "S":
         y = np.char.decode(y, "latin-1")
-    if y.dtype.kind != "U":
-        return y
-    empty = (y == "") & ("" in rules.missing)
-    if empty.any():
-        rules.count_marker("", int(empty.sum()))
-    texts = y.astype(object)
-    texts[empty] = None
-    return texts
+    return rules.without_empty(pd.Series(y, dtype=object)).to_numpy() if y.dtype.kind == "U" else y
 
 
 def read_libsvm(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:

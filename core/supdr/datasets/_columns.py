@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from supdr.datasets.labels import NUMBER, encode_labels, in_order, label_name
+from supdr.datasets.labels import NUMBER, in_order, label_name
 from supdr.datasets.limits import ColumnProblem, FileProblem, Limits, shown
 
 if TYPE_CHECKING:
@@ -191,11 +191,8 @@ def encode_target(
         if len(np.unique(y[present])) < 2:
             raise FileProblem(f"Target {shown(name)} has the same value {y[present][0]:g} in all labelled rows.")
         return y, (name,)
-    if texts is None and column.dtype.kind in "iufb":
-        y, classes = encode_labels(column)
-    else:
-        codes, classes = _level_codes(column if texts is None else texts)
-        y = np.where(codes < 0, np.nan, codes)
+    codes, classes = _level_codes(column if texts is None else texts)
+    y = np.where(codes < 0, np.nan, codes)
     if len(classes) < 2:
         raise FileProblem(f"Target {shown(name)} has only one class, {shown(classes[0])}; at least two are needed.")
     if len(classes) > limits.max_classes:

@@ -161,19 +161,22 @@ def parse(text: str, width: int, delimiter: str) -> pandas.DataFrame:
     )
 
 
-def _delimiter_of(text: str) -> str:
-    """Choose the delimiter that splits most records into the same number (> 1) of cells; empty if none does."""
+def _delimiter_of(text: str, strict: bool = True) -> str:
+    """Choose the delimiter that splits most records into the same number (> 1) of cells; empty if none does.
+
+    Quotation marks must stand around whole cells, unless they do so with no delimiter.
+    """
     best, best_share = "", 0.0
     for delimiter in (mark for mark in DELIMITERS if mark in text):
         try:
-            widths = Counter(len(cells) for _, _, cells in split(text, delimiter, strict=False))
+            widths = Counter(len(cells) for _, _, cells in split(text, delimiter, strict))
         except FileProblem:
             continue
         width, count = widths.most_common(1)[0] if widths else (1, 0)
         share = count / widths.total() if width > 1 else 0.0
         if share > best_share:
             best, best_share = delimiter, share
-    return best
+    return best or (_delimiter_of(text, strict=False) if strict else "")
 
 
 def _spaced(text: str, delimiter: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,6 +73,24 @@ class Limits:
         ):
             if size > most:
                 raise FileProblem(f"{name} has {size:,} {words}; at most {most:,} are read.")
+
+
+@contextmanager
+def complete(name: str, kind: str, *errors: type[BaseException]) -> Iterator[None]:
+    """Turn errors of a library that reads a file into one sentence: it is not a complete file of its kind."""
+    try:
+        yield
+    except FileProblem:
+        raise
+    except errors as error:
+        raise FileProblem(f"{name} is not a complete {kind} ({reason_of(error)}).") from None
+
+
+def chosen_one(sheet: str | None, names: Sequence[str], name: str, things: str = "table") -> str:
+    """Return the sheet or table that was named, else the first; raise FileProblem if there is none of that name."""
+    if sheet is not None and sheet not in names:
+        raise FileProblem(f"There is no {things} {shown(sheet)} in {name}; there are {listed(names)}.")
+    return names[0] if sheet is None else sheet
 
 
 def shown(value: Any) -> str:
