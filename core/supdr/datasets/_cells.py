@@ -53,7 +53,8 @@ PATTERNS = {
 # What most cells are, a number and a unit; the patterns above say the same of them, in three times the time.
 SIMPLE = {
     mark: re.compile(
-        rf"(-?(?:[1-9]{D}{{0,2}}(?:[{between[0]}]{D}{{3}})+|{D}+)(?:[{mark}]{D}+)?)(?: ?([a-z][a-z/]{{0,5}}|[%€$£]|°[a-z]?))?"
+        rf"(-?(?:[1-9]{D}{{0,2}}(?:[{between[0]}]{D}{{3}})+|{D}+)(?:[{mark}]{D}+)?)"
+        r"(?: ?([a-z][a-z/]{0,5}|[%€$£]|°[a-z]?))?"
     )
     for mark, between in SEPARATORS.items()
 }

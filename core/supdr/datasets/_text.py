@@ -254,7 +254,9 @@ def _last_record(records: Records, rules: Rules) -> tuple[int, int]:
     usual, end = records.usual, len(records.starts)
     if usual <= 2 or end <= 3:
         return end, 0
-    tail = [[cell.strip() for cell in cells] for cells in reversed(list(records.tail)[2 - end :])]  # below a header and a row
+    tail = [
+        [cell.strip() for cell in cells] for cells in reversed(list(records.tail)[2 - end :])
+    ]  # below a header and a row
     below = [next((k for k, cells in enumerate(tail) if not test(cells, usual)), len(tail)) for test in BELOW]
     lines = [" ".join(filter(None, cells)) for cells in tail]
     notes = [" / ".join(filter(None, reversed(lines[:count]))) for count in below]

@@ -107,7 +107,7 @@ class Rules:
         self.markers[marker] = self.markers.get(marker, 0) + count
 
     def without_empty(self, texts: pandas.Series) -> pandas.Series:
-        """Return a column of objects with None for each empty text, if these stand for missing cells, and count them."""
+        """Return a column of objects with None for empty texts, if these stand for missing cells, and count them."""
         empty = texts.eq("") & ("" in self.missing)
         if empty.any():
             self.count_marker("", int(empty.sum()))

@@ -219,8 +219,8 @@ def fit_preprocessing(X: NDArray | Columns, kind: str) -> Preprocessing:
 def warn_of_zscores(n_rows: int, n_columns: int) -> None:
     """Warn that sparse rows are z-scored, though they were to be whitened."""
     warnings.warn(
-        f"preprocessing='whiten' is replaced by 'zscore': to whiten {n_rows:,} sparse rows of {n_columns:,} columns takes "
-        f"a matrix of {min(n_rows, n_columns) * n_columns:,} entries, and at most {MOST_ENTRIES:,} are made; "
+        f"preprocessing='whiten' is replaced by 'zscore': to whiten {n_rows:,} sparse rows of {n_columns:,} columns "
+        f"takes a matrix of {min(n_rows, n_columns) * n_columns:,} entries, and at most {MOST_ENTRIES:,} are made; "
         "preprocessing='zscore' says so without this warning, and fewer columns can be whitened",
         UserWarning,
         stacklevel=3,

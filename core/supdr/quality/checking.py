@@ -34,8 +34,8 @@ def check_rows(X: Any, name: str = "X", *, made_dense: bool = True, **settings: 
         cells = X.shape[0] * X.shape[1]
         if cells > MOST_CELLS:
             raise TypeError(
-                f"{name} is sparse, and this measure takes dense rows of at most {MOST_CELLS:,} cells; these would have "
-                f"{cells:,}. Measure some of the rows, or their principal components: "
+                f"{name} is sparse, and this measure takes dense rows of at most {MOST_CELLS:,} cells; these would "
+                f"have {cells:,}. Measure some of the rows, or their principal components: "
                 "PCAProjection(n_components=50).fit(X, y).transform(X)"
             )
         X = X.toarray()
@@ -44,10 +44,7 @@ def check_rows(X: Any, name: str = "X", *, made_dense: bool = True, **settings: 
 
 def check_map(X: Any, Z: Any) -> tuple[NDArray, NDArray]:
     """Return rows and map positions as arrays of floats; raise ValueError for missing cells or different lengths."""
-    X, Z = (
-        check_rows(rows, name, order="C", ensure_min_samples=3)
-        for name, rows in (("X", X), ("Z", Z))
-    )
+    X, Z = (check_rows(rows, name, order="C", ensure_min_samples=3) for name, rows in (("X", X), ("Z", Z)))
     check_sizes("X", X)
     check_sizes("Z", Z)
     if len(X) != len(Z):
