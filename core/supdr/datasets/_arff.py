@@ -163,9 +163,9 @@ def _typed(texts: pandas.Series, attribute: Attribute) -> pandas.Series | pandas
     if "%" in attribute.kind:
         dates = pd.to_datetime(values, format=attribute.kind, errors="coerce", utc=True)
         return dates.dt.tz_localize(None) if dates.isna().equals(values.isna()) else values
-    unknown = ~missing & ~values.isin(attribute.levels)
-    if unknown.any():
-        row = int(unknown.to_numpy().argmax())
+    undeclared = ~missing & ~values.isin(attribute.levels)
+    if undeclared.any():
+        row = int(undeclared.to_numpy().argmax())
         raise FileProblem(
             f"Column {shown(attribute.name)} holds {shown(values.iloc[row])} in row {row + 1}, which is none of its"
             f" declared values {listed(attribute.levels)}."

@@ -143,9 +143,9 @@ def _vector(name: str, values: pyarrow.ChunkedArray) -> dict[str, pandas.Series]
     if len(lengths) != 1 or not lengths[0].as_py() or not (types.is_integer(inside) or types.is_floating(inside)):
         return {name: _unusable(values)}
     size, present = lengths[0].as_py(), values.is_valid().to_numpy()
-    made = np.full((len(values), size), np.nan)
-    made[present] = pc.list_flatten(values).to_numpy().reshape(-1, size)
-    return {f"{name}:{j + 1}": pd.Series(made[:, j]) for j in range(size)}
+    numbers = np.full((len(values), size), np.nan)
+    numbers[present] = pc.list_flatten(values).to_numpy().reshape(-1, size)
+    return {f"{name}:{j + 1}": pd.Series(numbers[:, j]) for j in range(size)}
 
 
 def read_npz(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | None = None) -> Table:

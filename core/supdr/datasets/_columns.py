@@ -105,9 +105,9 @@ def dates_in(column: pandas.Series, month_first: bool = False) -> pandas.Series 
     )
     for format in formats:
         if pd.to_datetime(texts.iloc[:1], format=format, errors="coerce", utc=True).notna().all():
-            read = pd.to_datetime(texts, format=format, errors="coerce", utc=True)
-            if read.notna().all():
-                return read.reindex(column.index)
+            dates = pd.to_datetime(texts, format=format, errors="coerce", utc=True)
+            if dates.notna().all():
+                return dates.reindex(column.index)
     return None
 
 

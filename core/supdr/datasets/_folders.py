@@ -35,11 +35,11 @@ def packed(folder: Path, limits: Limits) -> bytes:
     files = sorted(islice((path for path in folder.rglob("*") if path.is_file()), limits.max_rows + 1))
     limits.check_shape(folder.name, len(files), 1)
     limits.check_bytes(folder.name, sum(path.stat().st_size for path in files))
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         for path in files:
             archive.writestr(path.relative_to(folder).as_posix(), path.read_bytes())
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def read_zip(

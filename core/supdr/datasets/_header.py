@@ -71,9 +71,9 @@ def headed(
     grid = _without_empty_rows(grid, rules)
     frame, texts = typed(grid, names, [kind.endswith("text") for kind in kinds], rules, delimiter)
     aside = _nameless(frame, labels, rules, row_names)
-    marked = [each for each, kind in zip(names, kinds) if kind.startswith("aside")]
-    if marked and rules.propose("aside", "Left out, as the file says", len(marked), "columns", default=True):
-        aside += marked
+    by_role = [each for each, kind in zip(names, kinds) if kind.startswith("aside")]
+    if by_role and rules.propose("aside", "Left out, as the file says", len(by_role), "columns", default=True):
+        aside += by_role
     frame, texts = frame.drop(columns=aside), texts.drop(columns=aside)
     return Table(frame, format=format, target=target, notes=tuple(notes), texts=texts)
 
@@ -170,17 +170,17 @@ def _without(grid: Grid, rows: NDArray[np.bool_], rule: str, text: str, rules: R
 
 def _distinct(names: list[str]) -> tuple[list[str], list[str]]:
     """Put a number to names that occur again, and a note about it."""
-    made: list[str] = []
+    distinct: list[str] = []
     again = []
-    taken = set(names)
+    given_names = set(names)
     for name in names:
         new, number = name, 2
-        while new in made or (new != name and new in taken):
+        while new in distinct or (new != name and new in given_names):
             new, number = f"{name} ({number})", number + 1
-        made.append(new)
+        distinct.append(new)
         if new != name and name not in again:
             again.append(name)
-    return made, [f"Names that occur twice are numbered: {', '.join(map(shown, again))}."] if again else []
+    return distinct, [f"Names that occur twice are numbered: {', '.join(map(shown, again))}."] if again else []
 
 
 def _nameless(frame: pandas.DataFrame, labels: list[str], rules: Rules, row_names: bool) -> list[str]:

@@ -60,10 +60,10 @@ class Records:
 def read_csv(data: bytes, name: str, limits: Limits, rules: Rules, *, delimiter: str = "") -> Table:
     """Read text separated by commas, semicolons, tabs, bars or spaces; `delimiter`: empty if it must be found."""
     text, notes = decode(data, name)
-    marked = SEPARATOR_LINE.match(text)
-    if marked:
+    line = SEPARATOR_LINE.match(text)
+    if line:
         # an empty line in its place keeps the numbers of the others
-        text, delimiter = text[marked.end() - 1 :], delimiter or marked[1]
+        text, delimiter = text[line.end() - 1 :], delimiter or line[1]
     delimiter = delimiter or _delimiter_of(text)
     spaced = _spaced(text, delimiter)
     if spaced:
@@ -190,10 +190,10 @@ def _spaced(text: str, delimiter: str) -> str:
     even = len({line.count("\t") for line in lines}) == 1 if delimiter == "\t" else bool(delimiter)
     if len(lines) < 2 or (even and len(NUMBERS_IN_A_CELL.findall(text)) < len(lines) - 1):
         return ""
-    made = SPACES.sub(lambda match: match[1] or "\t", re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text))
-    first, *rest = (len(cells) for _, _, cells in split(made, "\t", strict=False))
+    tabbed = SPACES.sub(lambda match: match[1] or "\t", re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text))
+    first, *rest = (len(cells) for _, _, cells in split(tabbed, "\t", strict=False))
     alike = len(set(rest)) == 1 and rest[0] > 1 and first in (rest[0], rest[0] - 1)
-    return made if alike and 2 * len(OF_A_KIND.findall(text)) > sum(rest) else ""
+    return tabbed if alike and 2 * len(OF_A_KIND.findall(text)) > sum(rest) else ""
 
 
 def _records_of(text: str, name: str, limits: Limits, delimiter: str) -> Records:
