@@ -316,7 +316,7 @@ def test_a_sheet_may_be_chosen():
     np.testing.assert_array_equal(chosen.X, IRIS.X)
     assert "sheet 'iris' of an Excel workbook" in chosen.description
     assert "Sheet 'iris' of notes, iris, turned." in chosen.description
-    with pytest.raises(FileProblem, match=r"no sheet 'roses' in a\.xlsx; the sheets are notes, iris, turned"):
+    with pytest.raises(FileProblem, match=r"no sheet 'roses' in a\.xlsx; there are notes, iris, turned"):
         preview(data, "a.xlsx", sheet="roses")
     with pytest.raises(FileProblem, match=r"a\.csv has no sheets"):
         preview(csv_bytes(), "a.csv", sheet="iris")

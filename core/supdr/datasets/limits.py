@@ -86,10 +86,10 @@ def complete(name: str, kind: str, *errors: type[BaseException]) -> Iterator[Non
         raise FileProblem(f"{name} is not a complete {kind} ({reason_of(error)}).") from None
 
 
-def chosen_one(sheet: str | None, names: Sequence[str], name: str, things: str = "table") -> str:
+def chosen_one(sheet: str | None, names: Sequence[str], name: str, thing: str = "table") -> str:
     """Return the sheet or table that was named, else the first; raise FileProblem if there is none of that name."""
     if sheet is not None and sheet not in names:
-        raise FileProblem(f"There is no {things} {shown(sheet)} in {name}; there are {listed(names)}.")
+        raise FileProblem(f"There is no {thing} {shown(sheet)} in {name}; there are {listed(names)}.")
     return names[0] if sheet is None else sheet
 
 
