@@ -110,23 +110,10 @@ class LinearSVM(_SVM):
 
 @dataclass(eq=False)
 class SparseSVC(BaseEstimator):
-    """A linear support vector machine for each pair of classes on sparse rows, as `SVC` has them.
+    """A linear support vector machine for each pair of classes on sparse rows, with what views read of an `SVC`.
 
-    Parameters
-    ----------
-    C : float
-        Hinge weight, > 0.
-    seed : int
-        Orders the steps of the solver.
-
-    Attributes
-    ----------
-    coef_ : array of shape (pairs, m)
-    intercept_ : array of shape (pairs,)
-    support_ : array of shape (s,)
-        Numbers of the rows that are a support vector of some pair.
-    dual_coef_ : array of shape (pairs, s)
-        Dual variables, negative for the first class of a pair.
+    `C`: hinge weight, > 0; `seed`: orders the steps of the solver. After `fit`, dual variables in `dual_coef_`
+    (pairs, support vectors) are negative for the first class of a pair.
     """
 
     C: float

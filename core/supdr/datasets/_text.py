@@ -254,9 +254,8 @@ def _last_record(records: Records, rules: Rules) -> tuple[int, int]:
     usual, end = records.usual, len(records.starts)
     if usual <= 2 or end <= 3:
         return end, 0
-    tail = [
-        [cell.strip() for cell in cells] for cells in reversed(list(records.tail)[2 - end :])
-    ]  # below a header and a row
+    body = list(records.tail)[2 - end :]  # below a header and a row
+    tail = [[cell.strip() for cell in cells] for cells in reversed(body)]
     below = [next((k for k, cells in enumerate(tail) if not test(cells, usual)), len(tail)) for test in BELOW]
     lines = [" ".join(filter(None, cells)) for cells in tail]
     notes = [" / ".join(filter(None, reversed(lines[:count]))) for count in below]
@@ -265,11 +264,8 @@ def _last_record(records: Records, rules: Rules) -> tuple[int, int]:
     if below[0] and rules.propose("footnotes", text, below[0], "lines", example=notes[0], default=True):
         end, short = end - below[0], 0
     text = "Left out at the end, as totals and remarks"
-    if (
-        below[1] > below[0]
-        and notes[1]
-        and rules.propose("totals", text, below[1] - below[0], "rows", example=notes[1])
-    ):
+    more = below[1] - below[0]
+    if more > 0 and notes[1] and rules.propose("totals", text, more, "rows", example=notes[1]):
         return len(records.starts) - below[1], 0
     return end, short
 

@@ -44,19 +44,43 @@ class Limits:
     max_arrays: int = 1_000
 
     def check_bytes(self, name: str, size: int) -> None:
-        """Raise FileProblem if a file `name` has too many bytes."""
+        """Raise FileProblem if a file has too many bytes.
+
+        Parameters
+        ----------
+        name : str
+            Of the file.
+        size : int
+            Its bytes.
+        """
         if size > self.max_bytes:
             raise FileProblem(f"{name} has {size / 1e6:,.1f} MB; at most {self.max_bytes / 1e6:,.1f} MB are read.")
 
     def check_unpacked(self, name: str, size: int) -> None:
-        """Raise FileProblem if a file `name` has too many bytes after decompression."""
+        """Raise FileProblem if a file has too many bytes after decompression.
+
+        Parameters
+        ----------
+        name : str
+            Of the file.
+        size : int
+            These bytes.
+        """
         if size > self.max_unpacked_bytes:
             raise FileProblem(
                 f"{name} unpacks to more than {self.max_unpacked_bytes / 1e6:,.1f} MB, which is the most that is read."
             )
 
     def check_text(self, name: str, data: bytes) -> None:
-        """Raise FileProblem if text has too many lines or marks between cells, before it is split into cells."""
+        """Raise FileProblem if text has too many lines or marks between cells, before it is split into cells.
+
+        Parameters
+        ----------
+        name : str
+            Of the file.
+        data : bytes
+            The text.
+        """
         lines = max(data.count(b"\n"), data.count(b"\r"))
         if lines > self.max_lines:
             raise FileProblem(f"{name} has {lines:,} lines; at most {self.max_lines:,} are read.")
@@ -65,7 +89,15 @@ class Limits:
             raise FileProblem(f"{name} has more than {self.max_cells:,} cells, which is the most that is read.")
 
     def check_shape(self, name: str, rows: int, columns: int) -> None:
-        """Raise FileProblem if a table has too many rows, columns or cells."""
+        """Raise FileProblem if a table has too many rows, columns or cells.
+
+        Parameters
+        ----------
+        name : str
+            Of the file.
+        rows, columns : int
+            Of the table.
+        """
         for size, most, words in (
             (rows, self.max_rows, "rows"),
             (columns, self.max_columns, "columns"),
