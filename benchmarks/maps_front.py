@@ -222,7 +222,7 @@ def page(results: pd.DataFrame) -> str:
         "*separation* of ClassAtlas and *target_weight* of supervised UMAP lead from a map that keeps neighbours to",
         "one that parts classes; all else is as each package has it. *error*: five nearest training rows on the map",
         "vote on the class of a new row. *trust*, *continuity*: among the new rows, 10 neighbours.",
-        "[Maps of labelled rows, compared](maps.md) is apart, by another command: maps at their defaults, on more splits.",
+        "[Maps of labelled rows, compared](maps.md) is apart, with its own command: defaults only, on more splits.",
         "",
         "## Means over the sets",
         "",

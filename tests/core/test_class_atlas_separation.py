@@ -162,6 +162,14 @@ def test_another_perplexity_is_that_of_the_neighbour_map_too():
     assert not np.allclose(resumed.state.atlas.neighbours.places, last.state.atlas.neighbours.places)
 
 
+def test_other_labels_leave_the_neighbour_map_as_it_is():
+    model = ClassAtlas(separation=0.5, preprocessing="zscore", random_state=0)
+    *_, last = model.iterate(IRIS, SPECIES)
+    other = np.where(np.arange(150) == 60, 2, SPECIES)
+    resumed = next(iter(model.iterate(IRIS, other, start=last)))
+    assert resumed.state.atlas.neighbours is last.state.atlas.neighbours
+
+
 @pytest.mark.parametrize("rows", [2, 3])
 def test_few_rows_and_rows_in_one_place(rows):
     X = IRIS[::40][:rows]
