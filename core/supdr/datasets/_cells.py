@@ -244,12 +244,12 @@ class Reading:
         written = next((behind for _, unit, behind, _ in parts.values() if unit == usual), "") if usual else ""
         return cls(counts, decimal, texts, limits, beyond, written, len(units) <= 1)
 
-    @property
+    @cached_property
     def share(self) -> float:
         """Share of the cells that are read."""
         return self.count(self.texts) / max(1, sum(self.counts.values()))
 
-    @property
+    @cached_property
     def merges(self) -> bool:
         """Whether different texts become one number."""
         return len(set(self.texts.values())) < len(self.texts)

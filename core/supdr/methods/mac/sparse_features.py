@@ -142,7 +142,9 @@ def row_measures(rows: NDArray[np.intp], Phi: SparseRows, ridge: float) -> tuple
 
 def _measures(rows: NDArray[np.intp], Phi: SparseRows, ridge: float) -> tuple[Array, Array]:
     """Return nodes and weights (p, k), by as many Lanczos steps as change the leverages at the ridge."""
-    diagonal, beside, latest = [], [], np.full(len(rows), np.inf)
+    diagonal: list[Array] = []
+    beside: list[Array] = []
+    latest = np.full(len(rows), np.inf)
     before, now = np.zeros((2, len(Phi), len(rows)))
     now[rows, np.arange(len(rows))] = 1.0
     for step in range(1, LANCZOS_STEPS + 1):
