@@ -118,7 +118,7 @@ def disc_by_side(state):
     ("rows", "least"),
     [
         ([part[:900] for part in load_digits(return_X_y=True)], 0.15),
-        (make_blobs(26 * 25, 12, centers=26, cluster_std=3.0, random_state=0), 0.1),
+        (make_blobs(26 * 45, 12, centers=26, cluster_std=3.0, random_state=0), 0.1),
     ],
     ids=["ten digits", "26 classes"],
 )
