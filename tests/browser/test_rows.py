@@ -29,7 +29,7 @@ def open_table(app):
     app.page.locator(".tabulator-row").first.wait_for()
 
 
-def test_a_search_by_keyboard_lights_rows_and_steps_through_them(open_app):
+def test_a_search_by_keyboard_lights_rows_and_menus_and_legend_colour_them(open_app):
     app = run(open_app(IRIS))
     dull = app.picture("latent")
     find(app, "petal length > 5.5")
@@ -48,10 +48,7 @@ def test_a_search_by_keyboard_lights_rows_and_steps_through_them(open_app):
     app.page.keyboard.press("Escape")
     app.page.wait_for_function("!board('explorer').tree.selected?.length")
     assert app.evaluate("board('explorer').current") == -1
-
-
-def test_colours_sizes_and_legend_by_hand(open_app):
-    app = run(open_app(IRIS))
+    # Colours, sizes and legend, by hand.
     app.page.get_by_role("button", name="setosa", exact=True).click()
     app.page.wait_for_function("board('explorer').tree.selected?.length === 50")
     app.page.get_by_role("button", name="setosa", exact=True).click()
@@ -68,7 +65,7 @@ def test_colours_sizes_and_legend_by_hand(open_app):
     assert "view.size=column" in app.page.url
 
 
-def test_table_and_map_point_at_each_other(open_app):
+def test_table_counts_and_map_point_at_each_other(open_app):
     app = run(open_app(IRIS))
     assert app.evaluate("typeof Tabulator") == "undefined"  # it is fetched with the first table
     open_table(app)
@@ -89,11 +86,7 @@ def test_table_and_map_point_at_each_other(open_app):
     app.evaluate("square('latent').canvas.scrollIntoView({block: 'center'})")
     app.page.mouse.move(*app.place_of("latent", 20))
     app.until_seen("In the latent space")
-
-
-def test_a_cell_of_the_counts_selects_its_rows(open_app):
-    app = run(open_app(IRIS))
-    open_table(app)
+    # A cell of the counts selects its rows.
     cell = app.page.locator(".counts button").first
     cell.scroll_into_view_if_needed()
     cell.click()
@@ -102,7 +95,7 @@ def test_a_cell_of_the_counts_selects_its_rows(open_app):
     assert cell.get_attribute("aria-pressed") == "true"
 
 
-@pytest.mark.parametrize("phone", [False, True])
+@pytest.mark.parametrize("phone", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_rows_are_accessible(open_app, phone):
     app = run(open_app(IRIS, phone=phone))
     open_table(app)

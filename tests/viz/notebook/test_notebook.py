@@ -128,14 +128,13 @@ def stages():
     return make_pipeline(columns, supdr.LSDR(max_iter=3, random_state=0))
 
 
-@pytest.mark.parametrize("y", [DATA.y, NAMES], ids=["codes", "names"])
 @pytest.mark.parametrize(
-    ("made", "X"),
+    ("made", "X", "y"),
     [
-        (supdr.LSDR(max_iter=3, random_state=0), frame()[["east", "north"]].fillna(0.0)),
-        (make_pipeline(StandardScaler(), supdr.LSDR(max_iter=3, random_state=0)), DATA.X),
-        (make_pipeline(supdr.LSDR(max_iter=3, random_state=0)), DATA.X),
-        (stages(), frame()),
+        (supdr.LSDR(max_iter=3, random_state=0), frame()[["east", "north"]].fillna(0.0), NAMES),
+        (make_pipeline(StandardScaler(), supdr.LSDR(max_iter=3, random_state=0)), DATA.X, DATA.y),
+        (make_pipeline(supdr.LSDR(max_iter=3, random_state=0)), DATA.X, NAMES),
+        (stages(), frame(), DATA.y),
     ],
     ids=["frame", "pipeline", "one step", "pipeline of columns"],
 )
@@ -171,12 +170,12 @@ def test_without_a_notebook_it_only_fits():
 
 FOLLOWED = [
     LogisticRegression(max_iter=20),
-    NeighborhoodComponentsAnalysis(n_components=1, max_iter=5, random_state=0),
-    GradientBoostingClassifier(n_estimators=5, random_state=0),
-    HistGradientBoostingClassifier(max_iter=5, random_state=0),
-    AdaBoostClassifier(n_estimators=5, random_state=0),
-    RandomForestClassifier(n_estimators=5, random_state=0),
-    BaggingClassifier(n_estimators=5, max_features=1, random_state=0),
+    NeighborhoodComponentsAnalysis(n_components=1, max_iter=3, random_state=0),
+    GradientBoostingClassifier(n_estimators=3, random_state=0),
+    HistGradientBoostingClassifier(max_iter=3, random_state=0),
+    AdaBoostClassifier(n_estimators=3, random_state=0),
+    RandomForestClassifier(n_estimators=3, random_state=0),
+    BaggingClassifier(n_estimators=3, max_features=1, random_state=0),
 ]
 
 

@@ -184,7 +184,8 @@ def selecting(visitor, rows):
 
 
 def test_a_visitor_teaches_undoes_and_shares():
-    with Visitor(f"?{to_query(replace(FEW, speed='fast'))}") as visitor:
+    few = replace(FEW, method_options={"max_iter": 20}, speed="fast")
+    with Visitor(f"?{to_query(few)}") as visitor:
         selecting(visitor, range(5))
         assert visitor.sees("Relabel 5 training rows as …")
         visitor.press("arm 2").settle()
