@@ -83,8 +83,8 @@ def known(y: NDArray, rows: NDArray) -> NDArray:
 def folds(y: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
     """Yield (kept, held out) rows of those that have a label, in ascending order."""
     rows = np.flatnonzero(~np.isnan(y))
-    for held in np.array_split(rows, min(FOLDS, len(rows))):
-        yield np.setdiff1d(rows, held), held
+    for part in np.array_split(rows, min(FOLDS, len(rows))):
+        yield np.setdiff1d(rows, part), part
 
 
 # --- the choice of settings -------------------------------------------------------------------------------------------
@@ -117,8 +117,8 @@ def chosen(models: Sequence[Any], X: NDArray, y: NDArray) -> Work[Any]:
     best, lowest = models[0], np.inf
     for model in models if len(models) > 1 else ():
         error = 0.0
-        for kept, held in folds(y):
-            error += float(((model.fit(X, known(y, kept)).transduction_[held] - y[held]) ** 2).sum())
+        for train, test in folds(y):
+            error += float(((model.fit(X, known(y, train)).transduction_[test] - y[test]) ** 2).sum())
             yield
         if error < lowest:
             best, lowest = model, error
@@ -184,8 +184,8 @@ class Study:
         whole = np.isfinite(y) & np.isfinite(X).all(axis=1)
         X, y = X[whole], y[whole]
         if len(X) > MAX_ROWS:
-            kept = np.random.default_rng(seed).permutation(len(X))[:MAX_ROWS]
-            X, y = X[kept], y[kept]
+            rows = np.random.default_rng(seed).permutation(len(X))[:MAX_ROWS]
+            X, y = X[rows], y[rows]
         self.X, self.y = scaled(X), scaled(y[:, None])[:, 0] if len(y) and np.ptp(y) > 0 else np.zeros(len(y))
         self.shares, self.methods, self.seed, self.n_draws = tuple(shares), tuple(methods), seed, n_draws
         self.errors: dict[Cell, list[float]] = {}

@@ -71,15 +71,15 @@ def measuring(input_rows: InputRows, places: NDArray, iteration: int) -> Measuri
     X = input_rows.rows
     drawn = input_rows.scene.looked_at  # of a sample every row that is seen gets its colour
     k, chosen = usable_neighbors(len(X)), np.arange(len(X)) if drawn is None else np.sort(drawn)
-    trust, kept = np.full((2, len(X)), np.nan)
+    trust, continuity = np.full((2, len(X)), np.nan)
     lost, false = np.full((2, len(X), k), NO_ROW, dtype=np.int32)
     for some, scores, changed in row_batches(X, places, n_neighbors=k, rows=chosen, batch=BATCH):
         rows = chosen[some]
-        trust[rows], kept[rows] = scores[:, 0], scores[:, 1]
+        trust[rows], continuity[rows] = scores[:, 0], scores[:, 1]
         lost[rows], false[rows] = changed
         yield
     numbers, n_new = _numbers(input_rows, places)
-    return MapQuality(iteration, k, trust, kept, lost, false, numbers, n_new)
+    return MapQuality(iteration, k, trust, continuity, lost, false, numbers, n_new)
 
 
 def sampled(
@@ -95,14 +95,16 @@ def sampled(
     turns = -(-len(looked_at) // SAMPLE)
     rows = np.sort(np.random.default_rng(0).permutation(looked_at)[number % turns :: turns])
     if before is None:
-        trust, kept = np.full((2, len(X)), np.nan)
+        trust, continuity = np.full((2, len(X)), np.nan)
         lost, false = np.full((2, len(X), k), NO_ROW, dtype=np.int32)
     else:
-        trust, kept, lost, false = (each.copy() for each in (before.trust, before.kept, before.lost, before.false))
+        trust, continuity, lost, false = (
+            each.copy() for each in (before.trust, before.kept, before.lost, before.false)
+        )
     for some, scores, changed in row_batches(X, places, n_neighbors=k, rows=rows):
-        trust[rows[some]], kept[rows[some]] = scores[:, 0], scores[:, 1]
+        trust[rows[some]], continuity[rows[some]] = scores[:, 0], scores[:, 1]
         lost[rows[some]], false[rows[some]] = changed
-    return MapQuality(iteration, k, trust, kept, lost, false, {}, 0)
+    return MapQuality(iteration, k, trust, continuity, lost, false, {}, 0)
 
 
 def _numbers(input_rows: InputRows, places: NDArray) -> tuple[dict[str, float], int]:

@@ -110,19 +110,19 @@ class Admission(Handler):
         if session is None:
             return
         session.block_expiration()
-        kept: list[Callable[[], None]] = [session.unblock_expiration]
-        came = functools.partial(_let_go, kept)
+        releases: list[Callable[[], None]] = [session.unblock_expiration]
+        came = functools.partial(_let_go, releases)
         session.document.on_event(DocumentReady, came)
         asyncio.get_running_loop().call_later(self._comes_within, came, None)
-        self._unvisited = [*filter(None, self._unvisited), kept]
+        self._unvisited = [*filter(None, self._unvisited), releases]
         for first in self._unvisited[: -self._most_kept]:
             _let_go(first, None)
 
 
-def _let_go(kept: list[Callable[[], None]], _event: Any) -> None:
+def _let_go(releases: list[Callable[[], None]], _event: Any) -> None:
     """Let a page end that was kept; once."""
-    if kept:
-        kept.pop()()
+    if releases:
+        releases.pop()()
 
 
 class Turn(RequestHandler):

@@ -142,10 +142,10 @@ class Bridge(JSComponent):
 
     def _received(self, event: Any) -> None:
         message = event.data if isinstance(event.data, dict) else {}
-        known = {**KEYS, **LESSON_KEYS, **PRESENT_KEYS}
-        if message.get("kind") == "key" and message.get("key") in self.keys and message["key"] in known:
+        keys = {**KEYS, **LESSON_KEYS, **PRESENT_KEYS}
+        if message.get("kind") == "key" and message.get("key") in self.keys and message["key"] in keys:
             for callback in self._on_key:
-                callback(known[message["key"]])
+                callback(keys[message["key"]])
         elif message.get("kind") == "dropped" and self._on_drop is not None:
             self._on_drop()
         elif message.get("kind") == "copied" and self._on_copied is not None:

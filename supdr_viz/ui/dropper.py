@@ -43,7 +43,7 @@ def file_dropper(
             files.clear()
             take(name, content)
 
-    made = BoundedDropper(
+    dropper = BoundedDropper(
         widgets.guarded(on_refused),
         max_bytes,
         max_file_size=f"{max_bytes / 1e6:g}MB",
@@ -54,5 +54,5 @@ def file_dropper(
         stylesheets=[widgets.sheet(CSS)],
         **{**widgets.WIDE, **options},
     )
-    made.param.watch(_changed, "value")
-    return made
+    dropper.param.watch(_changed, "value")
+    return dropper

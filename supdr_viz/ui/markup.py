@@ -99,8 +99,8 @@ def explained(content: str, help: str, kind: str = "") -> str:
     """
     if not help:
         return f'<span class="{kind}">{content}</span>'
-    said = escape(help)
-    return f'<span class="{kind} explained" tabindex="0" data-help="{said}" aria-description="{said}">{content}</span>'
+    text = escape(help)
+    return f'<span class="{kind} explained" tabindex="0" data-help="{text}" aria-description="{text}">{content}</span>'
 
 
 def legend(entries: Sequence[Any], *, picks: bool = False) -> str:

@@ -40,14 +40,14 @@ class Notice:
         `text`: shown as it is: the kit takes it for Markdown, and it may quote a link or a file; `kind`: one of "info",
         "success", "warning", "error"; `offer`: a way out: the text of a button below, and what it does.
         """
-        said = {"object": literal(text), "severity": kind, "visible": True, "closed": False}
+        values = {"object": literal(text), "severity": kind, "visible": True, "closed": False}
         if self._box is None:
             look: dict[str, Any] = {"title": "", "sx": BESIDE_ICON, "margin": (0, 0, 8, 0), **widgets.WIDE}
-            self._box = pmui.Alert(closeable=self._closeable, **look, **said)
+            self._box = pmui.Alert(closeable=self._closeable, **look, **values)
             self._box.param.watch(lambda _event: self._closed(), "closed")
             self.view.append(self._box)
         else:
-            self._box.param.update(**said)
+            self._box.param.update(**values)
         self._show_offer(offer)
 
     def hide(self) -> None:
@@ -79,7 +79,7 @@ def remarks(sentences: Sequence[str]) -> Notice:
 
     `sentences`: without any the box is away.
     """
-    made = Notice(closeable=True)
+    notice = Notice(closeable=True)
     if sentences:
-        made.say("\n\n".join(sentences), "warning")
-    return made
+        notice.say("\n\n".join(sentences), "warning")
+    return notice

@@ -55,9 +55,9 @@ def make_page(
     page; `wide`, `narrow`: return what the header of a wide window holds, and what a narrow one has above its sidebar
     instead: built when the window is so for the first time; `**content`: ``main``, … of ``panel_material_ui.Page``.
     """
-    kept, still = "css_files" if OwnFile.offered else "raw_css", sheet(theme.STILL)
-    if still not in (known := getattr(pn.config, kept)):
-        setattr(pn.config, kept, [*known, still])
+    option, still = "css_files" if OwnFile.offered else "raw_css", sheet(theme.STILL)
+    if still not in (sheets := getattr(pn.config, option)):
+        setattr(pn.config, option, [*sheets, still])
     above = pn.Column(margin=0, css_classes=["narrow-only"], **WIDE)
     page = pmui.Page(**theme.page_options(), sidebar=[above, *sidebar], **content)
     panel_workarounds.never_busy(page)
@@ -125,11 +125,11 @@ def button(
     """
     quiet = {} if kind == "contained" else {"sx": {"color": "text.primary", "borderColor": "divider"}}
     options = {"size": "small", "margin": (4, 3), "disable_elevation": True, **quiet, **options}
-    made = pmui.Button(label=label, icon=icon or None, variant=kind, **options)
+    control = pmui.Button(label=label, icon=icon or None, variant=kind, **options)
     if on_click is not None:
         act = guarded(on_click)
-        made.on_click(locked_callback(lambda _event: act()))
-    return made
+        control.on_click(locked_callback(lambda _event: act()))
+    return control
 
 
 # --- inputs ---------------------------------------------------------------------------------------------------------

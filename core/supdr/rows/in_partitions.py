@@ -67,13 +67,13 @@ class PartitionSupport(NamedTuple):
 class SampleCache:
     """Results that several estimators of a run's snapshots share; the newest of each kind, with its key.
 
-    taken: numbers of the rows of a sample, and these rows of a state's partitions, see `PartitionedRows.on_sample`.
+    sample_rows: numbers of a sample's rows, and these rows of a state's partitions, see `PartitionedRows.on_sample`.
     prepared: the argument `rows` of `at_rows`, and the result of `supdr.rows.running.training_at` for it.
     calibration: a state, and its calibrated head.
     problem: that of the run's own sample.
     """
 
-    taken: tuple[Any, Any] = (None, ())
+    sample_rows: tuple[Any, Any] = (None, ())
     prepared: tuple[Any, Any] = (None, None)
     calibration: tuple[Any, dict[str, Any]] = field(default_factory=lambda: (None, {}))
     problem: Any = None
@@ -275,9 +275,9 @@ class InPartitions(SupervisedReducer):
     def _set_state(self, state: Any) -> None:
         if self._partitioned:
             rows, cache = self.partitions_, self.snapshot_.run._sample_cache
-            fetched = cache.taken[1] if cache.taken[0] is rows.sampled else ()
-            state, taken = rows.on_sample(state, fetched)
-            cache.taken = rows.sampled, taken
+            fetched = cache.sample_rows[1] if cache.sample_rows[0] is rows.sampled else ()
+            state, fetched = rows.on_sample(state, fetched)
+            cache.sample_rows = rows.sampled, fetched
             if self.partition_support.complete is not None:
                 state = self.partition_support.complete(self, state)
         super()._set_state(state)

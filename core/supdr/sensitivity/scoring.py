@@ -157,8 +157,8 @@ def _fitted_number(scored: HeldOutFit, metric: str) -> float:
         if scored.predicted is not None:
             raise ValueError(f"metric {metric!r} is a scorer of new rows: it does not work with transductive=True")
         return float(get_scorer(metric)(scored.fitted, scored.X, scored.y))
-    known = (*PREDICTIONS, *FITTED, *MEASURES, *CLUSTERS, *FURTHER_FITS)
+    accepted = (*PREDICTIONS, *FITTED, *MEASURES, *CLUSTERS, *FURTHER_FITS)
     raise ValueError(
-        f"metric {metric!r} is neither one of {', '.join(known)}, "
+        f"metric {metric!r} is neither one of {', '.join(accepted)}, "
         f"nor a scorer of scikit-learn, nor a number that a fitted {type(scored.fitted).__name__} has"
     )
