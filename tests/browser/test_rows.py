@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.axe import NAMELESS, serious
+from tests.browser.axe import NAMELESS, findings, serious
 
 IRIS = "?data=iris&method=LDA&test=0.3&seed=0"
 
@@ -49,9 +49,9 @@ def test_a_search_by_keyboard_lights_rows_and_menus_and_legend_colour_them(open_
     app.page.wait_for_function("!board('explorer').tree.selected?.length")
     assert app.evaluate("board('explorer').current") == -1
     # Colours, sizes and legend, by hand.
-    app.page.get_by_role("button", name="setosa", exact=True).click()
+    app.page.get_by_role("button", name="setosa", exact=True).first.click()
     app.page.wait_for_function("board('explorer').tree.selected?.length === 50")
-    app.page.get_by_role("button", name="setosa", exact=True).click()
+    app.page.get_by_role("button", name="setosa", exact=True).first.click()
     app.page.wait_for_function("!board('explorer').tree.selected?.length")
     before = app.picture("latent")
     app.page.get_by_label("Colour", exact=True).select_option("column:petal length (cm)")
@@ -100,6 +100,6 @@ def test_rows_are_accessible(open_app, phone):
     app = run(open_app(IRIS, phone=phone))
     open_table(app)
     find(app, "setosa")
-    assert serious(app) == []
+    assert (serious(app) if phone else findings(app.page)) == []
     assert app.evaluate(f"({NAMELESS})()") == []
     assert app.evaluate("document.documentElement.scrollWidth <= innerWidth")  # nothing is wider than the page
