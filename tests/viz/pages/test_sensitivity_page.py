@@ -102,6 +102,7 @@ def test_data_that_must_be_loaded_are_asked_for():
         assert visitor.widget("Run").disabled
 
 
+@pytest.mark.slow
 def test_an_example_chosen_during_a_sweep_can_be_run(gate):
     """The cells of the sweep before are finished first; what is measured is said before there is any cell."""
     with swept(SWEEP.replace("seed=5", "seed=7") + "&sweep.metric=f1") as visitor:
@@ -167,6 +168,7 @@ def test_prepared_sweeps_have_pictures_and_links():
         assert Image.open(io.BytesIO(content)).size == SIZE
 
 
+@pytest.mark.slow
 def test_a_sweep_that_was_followed_by_its_link_has_its_name():
     with swept("?" + sweep_query(SWEEP_PRESETS["mac-dimensions"].settings)) as visitor:
         assert visitor.widget("Example").value == "mac-dimensions"
