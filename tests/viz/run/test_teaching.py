@@ -227,5 +227,5 @@ def test_rows_that_cannot_be_taught_say_why():
 def test_other_rows_know_nothing_of_what_was_taught():
     with Visitor(f"?{to_query(replace(FEW, taught=((3, 1), (5, 0))))}") as visitor:
         assert "taught=3,1;5,0" in visitor.query
-        visitor.choose("Data set", "Two moons").settle()
+        visitor.choose("Data set", "Iris").settle()
         assert "taught" not in visitor.query
