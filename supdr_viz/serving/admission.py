@@ -27,7 +27,7 @@ from tornado.web import Finish, HTTPError, OutputTransform, RequestHandler
 from supdr_viz.serving.visitor_cookie import PAYLOAD, SOCKET, visitor_of
 from supdr_viz.serving.waiting_room import WaitingRoom
 from supdr_viz.ui.markup import escape
-from supdr_viz.ui.theme import css_variables, palette
+from supdr_viz.ui.theme import FONTS, css_variables, palette
 
 # Argument of an address that says whose turn it is, and where it is asked for.
 TURN = "turn"
@@ -164,7 +164,7 @@ class Ended(RequestHandler):
         again = again if again.partition("?")[0] in self._pages else "."
         hours = "one hour" if self._hours == 1 else f"{self._hours:,} hours"
         sentence = f"This page was open for {hours}, as long as this server allows. The link keeps its settings."
-        self.finish(_template("ended.html").substitute(style=_style(), said=sentence, again=escape(again)))
+        self.finish(_template("ended.html").substitute(style=_style(), fonts=FONTS, said=sentence, again=escape(again)))
 
 
 class Refusal(OutputTransform):
@@ -205,7 +205,7 @@ def waiting_page(again: str, turn: str, before: int) -> str:
     many are before.
     """
     return _template("waiting.html").substitute(
-        style=_style(), again=escape(again), turn=escape(turn), before=f"{before:,}"
+        style=_style(), fonts=FONTS, again=escape(again), turn=escape(turn), before=f"{before:,}"
     )
 
 
@@ -215,12 +215,12 @@ def missing_page(path: str) -> str:
     `path`: of the address, below which the pages are as many folders up as it has.
     """
     home = "../" * (path.count("/") - 1) or "./"
-    return _template("missing.html").substitute(style=_style(), home=escape(home))
+    return _template("missing.html").substitute(style=_style(), fonts=home + FONTS, home=escape(home))
 
 
 def refusal_page(sentence: str) -> str:
     """Return the page of a visitor for whom there is no room."""
-    return _template("refused.html").substitute(style=_style(), said=escape(sentence))
+    return _template("refused.html").substitute(style=_style(), fonts=FONTS, said=escape(sentence))
 
 
 @functools.cache
