@@ -74,7 +74,14 @@ class Counted(supdr.LSDR):
         return super().fit(X, y)
 
 
-@pytest.mark.parametrize("y", [NAMES, 1 + DATA.y.astype(int), DATA.y == 1], ids=["names", "from one", "bool"])
+@pytest.mark.parametrize(
+    "y",
+    [
+        NAMES,
+        *(pytest.param(y, marks=pytest.mark.slow) for y in (1 + DATA.y.astype(int), DATA.y == 1)),
+    ],
+    ids=["names", "from one", "bool"],
+)
 def test_labels_of_any_kind_are_fitted_once_and_drawn_like_class_numbers(screen, y):
     supdr_viz.watch(supdr.LSDR(max_iter=2, random_state=0), DATA.X, DATA.y, X_test=DATA.X[:9], y_test=DATA.y[:9])
     numbers = [bundle["image/png"] for bundle in screen.bundles]

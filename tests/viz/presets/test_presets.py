@@ -49,7 +49,7 @@ def test_presets_lie_within_the_forms(preset):
         assert spec.clean(value) == (value, ""), spec.name
 
 
-FIRST_OF_METHODS = {preset.settings.method: name for name, preset in reversed(PRESETS.items())}.values()
+FIRST_OF_METHODS = {preset.settings.method: name for name, preset in reversed(list(PRESETS.items()))}.values()
 
 
 @pytest.mark.parametrize(
