@@ -15,7 +15,7 @@ CARDS = """(selector) => {
 }"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
 def test_the_outline_is_there_before_any_script_and_where_the_cards_will_be(open_app, server, scheme):
     app = open_app()
     cards = app.evaluate(CARDS, ".card")
