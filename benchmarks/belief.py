@@ -102,6 +102,7 @@ def rows() -> Rows:
         "MAC": supdr.MAC(2, max_iter=5, random_state=0),
         "MAC, two layers": supdr.MAC(n_layers=2, random_state=0),
         "ClassAtlas": supdr.ClassAtlas(max_iter=5, random_state=0),
+        "ClassAtlas, separation .5": supdr.ClassAtlas(separation=0.5, max_iter=70, random_state=0),
         "LSDR": supdr.LSDR(2, max_iter=5, random_state=0),
         "NSDR": supdr.NSDR(2, max_iter=5, random_state=0),
         "SLDR": supdr.SLDR(2, max_iter=3, random_state=0),
