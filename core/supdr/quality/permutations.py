@@ -19,7 +19,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from supdr.engine.checks import check_integer, check_seed
 from supdr.engine.context import run_context
@@ -28,7 +28,7 @@ from supdr.engine.interruption import Interrupted, checkpoint
 from supdr.engine.reuse import ResultCache
 from supdr.engine.targets import as_labels, missing_values
 from supdr.engine.threads import map_threads
-from supdr.quality.checking import usable_neighbors
+from supdr.quality.checking import check_rows, usable_neighbors
 from supdr.quality.votes import knn_error
 
 # Bytes of decompositions that the fits of one test share.
@@ -186,10 +186,10 @@ def iterate_label_permutation(
     check_seed("random_state", random_state)
     if not (hasattr(estimator, "fit") and hasattr(estimator, "score")) or isinstance(estimator, type):
         raise TypeError(f"estimator must be an estimator with fit and score; got {estimator!r}")
-    X = check_array(X, dtype=float, ensure_all_finite="allow-nan", input_name="X")
+    X = check_rows(X, made_dense=False, ensure_all_finite="allow-nan")
     labels = as_labels(y)
-    if labels.ndim != 1 or len(labels) != len(X):
-        raise ValueError(f"y must hold one label for each of the {len(X)} rows; got shape {labels.shape}")
+    if labels.ndim != 1 or len(labels) != X.shape[0]:
+        raise ValueError(f"y must hold one label for each of the {X.shape[0]} rows; got shape {labels.shape}")
     labelled = np.flatnonzero(~missing_values(labels, getattr(estimator, "missing_label", None)))
     if len(labelled) < 2:
         raise ValueError(f"y must hold two labelled rows at least; got {len(labelled)}")

@@ -19,7 +19,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from supdr.engine.checks import check_choice, check_integer, check_number, check_seed
 from supdr.engine.context import run_context
@@ -28,7 +28,7 @@ from supdr.engine.interruption import Interrupted, checkpoint
 from supdr.engine.reuse import ResultCache
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
 from supdr.engine.threads import map_threads
-from supdr.quality.checking import check_neighbors, usable_neighbors
+from supdr.quality.checking import check_neighbors, check_rows, usable_neighbors
 from supdr.quality.summary import map_of
 
 RESAMPLES = ("seed", "bootstrap", "subsample")
@@ -172,15 +172,15 @@ def iterate_stability(
         raise ValueError(
             f"resample must be 'bootstrap' or 'subsample': {type(estimator).__name__} has no random_state; got 'seed'"
         )
-    X = check_array(X, dtype=float, ensure_all_finite="allow-nan", ensure_min_samples=3, input_name="X")
-    labels = as_labels(y)
-    if len(labels) != len(X):
-        raise ValueError(f"y must hold one label for each of the {len(X)} rows; got shape {labels.shape}")
-    k = usable_neighbors(len(X)) if n_neighbors is None else n_neighbors
-    check_neighbors(k, len(X))
+    X = check_rows(X, made_dense=False, ensure_all_finite="allow-nan", ensure_min_samples=3)
+    labels, n_rows = as_labels(y), X.shape[0]
+    if len(labels) != n_rows:
+        raise ValueError(f"y must hold one label for each of the {n_rows} rows; got shape {labels.shape}")
+    k = usable_neighbors(n_rows) if n_neighbors is None else n_neighbors
+    check_neighbors(k, n_rows)
     given = None if charts is None else np.unique(np.asarray(charts), return_inverse=True)[1].ravel()
-    if given is not None and given.shape != (len(X),):
-        raise ValueError(f"charts must hold one name for each of the {len(X)} rows; got shape {np.shape(charts)}")
+    if given is not None and given.shape != (n_rows,):
+        raise ValueError(f"charts must hold one name for each of the {n_rows} rows; got shape {np.shape(charts)}")
     classes, codes = _classes(estimator, labels)
     rows = _samples(codes, resample, n, share, random_state)
     trial = _Trial(estimator, X, labels, resample, random_state, given, ResultCache(), interrupted)

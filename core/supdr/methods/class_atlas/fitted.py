@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +21,7 @@ class FittedClassAtlas(Unweighted):
     """Fitted attributes of `supdr.ClassAtlas`, which documents them; those that cost something come on demand."""
 
     map_has_charts: ClassVar[bool] = True
+    _gate_metadata: Mapping[str, NDArray] = MappingProxyType({})  # of a fit under way
 
     classes_: NDArray
     _state: AtlasState

@@ -9,6 +9,7 @@ rows that knows no classes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy.special import softmax
 
 from supdr.methods.class_atlas.affinities import OTHER_CLASS
 from supdr.methods.class_atlas.charts import Charts, SharedClass, fit_charts
-from supdr.methods.class_atlas.foreign_gate import ForeignGate, fit_foreign_gate
+from supdr.methods.class_atlas.foreign_gate import ForeignGate, fit_foreign_gate, rows_of
 from supdr.methods.class_atlas.gate import RAREST, Gate, fit_gate
 from supdr.methods.class_atlas.landmarks import stratified_rows
 from supdr.solvers.span import Span, span_of
@@ -124,12 +125,13 @@ def fit_atlas(
     n_landmarks: int,
     seed: int,
     gate: Any = None,
+    gate_metadata: Mapping[str, NDArray] | None = None,
 ) -> Atlas:
     """Fit gate and charts.
 
     `X` (n, D): all training rows; `codes` (n,): their classes, -1 where unlabelled; `n_classes`, `n_components`: K and
     d; `charts`, `n_pcs`, `n_neighbors`: see `fit_charts`; `n_landmarks`: most centres of the gate, and most rows of
-    charts and map; `gate`: instead of our own.
+    charts and map; `gate`: instead of our own; `gate_metadata`: arguments of its ``fit``, an entry for each row of X.
     """
     labelled = codes >= 0
     span, seen = span_of(X) or (None, X)
@@ -138,7 +140,9 @@ def fit_atlas(
     if gate is None:
         fitted_gate, left_out = fit_gate(part_of(inputs, labelled), codes[labelled], n_classes, n_landmarks, seed)
     else:
-        fitted_gate, left_out = fit_foreign_gate(part_of(inputs, labelled), codes[labelled], n_classes, gate, seed)
+        metadata = rows_of(gate_metadata or {}, labelled)
+        rows_in = part_of(inputs, labelled)
+        fitted_gate, left_out = fit_foreign_gate(rows_in, codes[labelled], n_classes, gate, seed, metadata)
     proba = np.empty((len(X), n_classes))
     proba[labelled] = left_out
     if not labelled.all():

@@ -13,7 +13,8 @@ Theta = S v and Z = B v, B = Psi S.  That changes the way to the minimum, not E.
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -182,6 +183,7 @@ class AtlasProblem(Problem):
     n_neighbors: int = 5
     n_landmarks: int = 2000
     gate: Any = None
+    gate_metadata: Mapping[str, NDArray] = field(default_factory=dict)
     separation: float = 1.0
     scaling: str = "none"
     tol: float = 1e-5
@@ -199,7 +201,7 @@ class AtlasProblem(Problem):
             self.tau,
             self.perplexity,
             self.lam,
-            gate_words(self.gate),
+            gate_words(self.gate, self.gate_metadata),
             self.separation,
         )
 
@@ -323,6 +325,7 @@ class AtlasProblem(Problem):
             n_landmarks=self.n_landmarks,
             seed=seed,
             gate=self.gate,
+            gate_metadata=self.gate_metadata,
         )
 
     def with_neighbours(self, atlas: Atlas, picture: Array | None) -> tuple[Atlas, Embedding | None]:
@@ -424,10 +427,11 @@ class AtlasProblem(Problem):
         return state.complete
 
 
-def gate_words(gate: Any) -> str:
-    """Name a gate's class and all its parameters: a run goes on under the same gate, or fits another one."""
+def gate_words(gate: Any, metadata: Mapping[str, NDArray]) -> str:
+    """Name a gate's class, all its parameters and the metadata of its rows: a run goes on under the same gate only."""
     parameters = gate.get_params() if hasattr(gate, "get_params") else {}
-    return f"{type(gate).__name__} {sorted((name, repr(value)) for name, value in parameters.items())}"
+    rows = "".join(f" {name} {zlib.crc32(np.ascontiguousarray(values).data)}" for name, values in metadata.items())
+    return f"{type(gate).__name__} {sorted((name, repr(value)) for name, value in parameters.items())}{rows}"
 
 
 def share_of(wrong: NDArray) -> float:
