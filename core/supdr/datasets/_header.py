@@ -97,7 +97,7 @@ def _names_columns(top: list[str], grid: Grid, rules: Rules) -> bool:
     first = Grid.of(pd.DataFrame([cells], dtype=str), rules.missing)
     words = [j for j, cell in enumerate(cells) if not first.settled[0, j] and not VALUE.fullmatch(cell)]
     below = grid.settled[~grid.equal_to(cells)]
-    numbers: NDArray[np.bool_] = below.all(axis=0) & ~grid.missing.all(axis=0)
+    numbers = np.asarray(below.all(axis=0) & ~grid.missing.all(axis=0))
     above = first.values[0][numbers & first.settled[0] & ~first.missing[0]]
     grows = len(above) > 2 and bool((np.diff(above) > 0).all())
     fractions = bool((above != np.floor(above)).any()) and not grows
