@@ -97,10 +97,10 @@ def _names_columns(top: list[str], grid: Grid, rules: Rules) -> bool:
     first = Grid.of(pd.DataFrame([cells], dtype=str), rules.missing)
     words = [j for j, cell in enumerate(cells) if not first.settled[0, j] and not VALUE.fullmatch(cell)]
     below = grid.settled[~grid.equal_to(cells)]
-    numbers = np.asarray(below.all(axis=0) & ~grid.missing.all(axis=0))
+    numbers: NDArray[np.bool_] = np.all(below, axis=0) & ~np.all(grid.missing, axis=0)
     above = first.values[0][numbers & first.settled[0] & ~first.missing[0]]
     grows = len(above) > 2 and bool((np.diff(above) > 0).all())
-    fractions = bool((above != np.floor(above)).any()) and not grows
+    fractions = bool(np.any(above != np.floor(above))) and not grows
     # Numbers with units, or days, that stand above all columns are names.
     every = numbers.sum() > 2 and all(cells[j][:1].isdigit() for j in np.flatnonzero(numbers))
     every = every and not first.settled[0, numbers].any()

@@ -245,11 +245,11 @@ def _derivatives(model: Any, X: NDArray, reference: NDArray) -> list[NDArray]:
     parts = []
     for some in gen_batches(len(X), size):
         checkpoint()
-        found = None if formula is None else formula(X[some])
-        if found is None:
+        derivative = None if formula is None else formula(X[some])
+        if derivative is None:
             slopes = affine_slopes(model, reference)
             return [np.tile(slopes, (len(X), 1, 1))]
-        parts.append(found)
+        parts.append(derivative)
     return parts
 
 

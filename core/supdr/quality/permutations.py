@@ -306,8 +306,8 @@ def training_map(model: Any, X: NDArray) -> NDArray | None:
 
 
 def _knows_left_out(estimator: Any) -> bool:
-    known = getattr(estimator, "_has_left_out_error", None)
-    return known is not None and known()
+    has_error = getattr(estimator, "_has_left_out_error", None)
+    return has_error is not None and has_error()
 
 
 def _permuted(
@@ -325,11 +325,11 @@ def _permuted(
         for start in range(0, n_permutations, at_once):
             shuffled = [_shuffled(trial, rng) for _ in range(min(at_once, n_permutations - start))]
             with trial.context():
-                found = map_threads(trial.scored, shuffled, n_jobs)
+                scored = map_threads(trial.scored, shuffled, n_jobs)
                 if not twin:
-                    model, places, error = trial.map_of_training_rows(shuffled[0], found[0][1])
+                    model, places, error = trial.map_of_training_rows(shuffled[0], scored[0][1])
                     twin = (error, shuffled[0], places, model)
-            for each, _ in found:
+            for each, _ in scored:
                 scores = np.append(scores, each)
                 yield LabelPermutation(score, scores, n_permutations, left_out, map_error, *twin)
     except Interrupted:

@@ -233,8 +233,8 @@ def stability(
 
 def procrustes(Z: NDArray, target: NDArray) -> NDArray:
     """Return places (n, d) shifted, turned, reflected and scaled to lie nearest to others (n, d)."""
-    centred, wanted = Z - Z.mean(axis=0), target - target.mean(axis=0)
-    U, singular, V = np.linalg.svd(centred.T @ wanted)
+    centred, centred_target = Z - Z.mean(axis=0), target - target.mean(axis=0)
+    U, singular, V = np.linalg.svd(centred.T @ centred_target)
     size = float((centred**2).sum())
     scale = singular.sum() / size if size > 0.0 else 0.0
     return scale * centred @ (U @ V) + target.mean(axis=0)
@@ -321,8 +321,8 @@ def _stabilities(
         for start in range(0, len(rows), at_once):
             drawn = list(enumerate(rows))[start : start + at_once]
             with run_context(cache=trial.cache, **stop):
-                found = map_threads(trial.mapped, drawn, n_jobs)
-                for places, labels in found:
+                mapped = map_threads(trial.mapped, drawn, n_jobs)
+                for places, labels in mapped:
                     maps.append(places)
                     predicted.append(labels)
                 charts = trial.charts if trial.charts is not None else _most_predicted(predicted)
@@ -334,11 +334,11 @@ def _stabilities(
 
 def _most_predicted(predicted: Sequence[NDArray | None]) -> NDArray | None:
     """Return the number of the class (n,) that most fits predict for each row; None where there are no charts."""
-    known = [each for each in predicted if each is not None]
-    if not known:
+    given = [each for each in predicted if each is not None]
+    if not given:
         return None
-    classes, codes = np.unique(np.stack(known), return_inverse=True)
-    codes = codes.reshape(len(known), -1)
+    classes, codes = np.unique(np.stack(given), return_inverse=True)
+    codes = codes.reshape(len(given), -1)
     return np.stack([(codes == number).sum(axis=0) for number in range(len(classes))]).argmax(axis=0)
 
 
@@ -405,10 +405,10 @@ def _agreement(placed: NDArray, classes: NDArray, codes: NDArray) -> tuple[NDArr
     members /= members.sum(axis=1, keepdims=True)
     agree = np.empty((len(placed), len(placed), len(classes)), dtype=bool)
     for number, target in enumerate(placed):
-        wanted = members @ target
+        targets = members @ target
         for other, each in enumerate(placed):
             centres = members @ procrustes(each, target)
-            distances = np.linalg.norm(centres[:, None] - wanted, axis=2)
+            distances = np.linalg.norm(centres[:, None] - targets, axis=2)
             agree[number, other] = distances.diagonal() <= distances.min(axis=1)
     reference = int(agree.sum(axis=(1, 2)).argmax())
     return agree[reference].sum(axis=0), reference

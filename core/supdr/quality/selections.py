@@ -289,9 +289,9 @@ def _rule(
     reached, unused = bound * (1.0 - ADDED), [int(column) for column in columns]
     while unused and len(rule) < n_intervals:
         checkpoint()
-        found = [_best_interval(chosen[:, k], others[:, k], inside, outside, bound) for k in unused]
-        best = max(range(len(found)), key=lambda number: found[number][0])
-        gain, low, high = found[best]
+        intervals = [_best_interval(chosen[:, k], others[:, k], inside, outside, bound) for k in unused]
+        best = max(range(len(intervals)), key=lambda number: intervals[number][0])
+        gain, low, high = intervals[best]
         if gain <= reached + ADDED * bound:
             break
         column = unused.pop(best)
