@@ -167,7 +167,9 @@ def test_weights_of_the_gate_are_those_of_rows_repeated():
     weights = np.where(np.arange(len(y)) % 3 == 0, 2, 1)
     twice = np.repeat(np.arange(len(y)), weights)
     with config_context(enable_metadata_routing=True):
-        weighed = make("ClassAtlas", gate=gate(True), preprocessing="none").fit(X, y, sample_weight=weights.astype(float))
+        weighed = make("ClassAtlas", gate=gate(True), preprocessing="none").fit(
+            X, y, sample_weight=weights.astype(float)
+        )
     repeated = make("ClassAtlas", gate=LogisticRegression(), preprocessing="none").fit(X[twice], y[twice])
     np.testing.assert_allclose(weighed.predict_proba(X), repeated.predict_proba(X), atol=1e-4)
 

@@ -36,8 +36,8 @@ def fit_foreign_gate(
 
     `X` (n, D): labelled rows. `codes` (n,): their classes. `n_classes`: K. `model`: with ``predict_proba``; it is not
     changed. `seed`: decides the folds; the classifier has a seed of its own. `metadata`: arguments of its ``fit`` with
-    an entry a row, such as ``sample_weight`` (n,). Returns `gate`; `proba` (n, K): probabilities of these rows, in which
-    their own labels have no part.
+    an entry a row, such as ``sample_weight`` (n,). Returns `gate`; `proba` (n, K): probabilities of these rows, in
+    which their own labels have no part.
     """
     fold = dealt_folds(codes, np.random.default_rng([seed, 3]))
     proba = np.full((len(X), n_classes), 1.0 / n_classes)
