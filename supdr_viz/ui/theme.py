@@ -134,7 +134,7 @@ def css_variables(colours: Palette) -> str:
 
 
 # Less motion for those who ask for it: a style sheet for every component, since none of the page's reaches into it.
-STILL = """
+LESS_MOTION = """
 @media (prefers-reduced-motion: reduce) {
   *, *::before, *::after { transition-duration: 0s !important; animation-duration: 0s !important; }
 }
@@ -167,6 +167,7 @@ HEAD = (
     + _asset("skeleton.css")
     + "{% endblock %}{% block loader %}"
     + _asset("skeleton.html")
+    + "{# still #}"
     + _without("bokeh-gl", "js")  # no figure is drawn by WebGL
     + """{% endblock %}{% block postamble %}{{ super() }}
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -199,6 +200,12 @@ addEventListener("click", (event) => {
 }, true)
 </script>{% endblock %}"""
 )
+
+
+def with_still(still: str) -> str:
+    """Return the page's HTML template with a still of the page, which lies over it until the page is drawn."""
+    return HEAD.replace("{# still #}", still)
+
 
 # JavaScript for ``page.jscallback(dark_theme=REMEMBER_THEME)``: the choice survives a reload, and HTML follows it.
 REMEMBER_THEME = """

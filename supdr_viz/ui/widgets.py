@@ -55,9 +55,9 @@ def make_page(
     page; `wide`, `narrow`: return what the header of a wide window holds, and what a narrow one has above its sidebar
     instead: built when the window is so for the first time; `**content`: ``main``, … of ``panel_material_ui.Page``.
     """
-    kept, still = "css_files" if OwnFile.offered else "raw_css", sheet(theme.STILL)
-    if still not in (known := getattr(pn.config, kept)):
-        setattr(pn.config, kept, [*known, still])
+    kept, calm = "css_files" if OwnFile.offered else "raw_css", sheet(theme.LESS_MOTION)
+    if calm not in (known := getattr(pn.config, kept)):
+        setattr(pn.config, kept, [*known, calm])
     above = pn.Column(margin=0, css_classes=["narrow-only"], **WIDE)
     page = pmui.Page(**theme.page_options(), sidebar=[above, *sidebar], **content)
     panel_workarounds.never_busy(page)
