@@ -9,12 +9,14 @@ every component and follow the theme by themselves; Bokeh glyphs take them from 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
+from string import Template
 from typing import Any
 
 from bokeh.palettes import Cividis256
 
 from supdr_viz.ui import panel_workarounds
-from supdr_viz.ui.own_files import ASSETS
+from supdr_viz.ui.own_files import ASSETS, image
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,9 @@ DARK = replace(
     failed="#FF8A80",
 )
 
+# Kinds of windows that have a still of their own, as in `assets/still.css`; others see the outline of the page.
+STILLS = ("wide", "phone")
+
 FONT_SIZE = 13
 HEADER_HEIGHT = 48
 SIDEBAR_WIDTH = 280
@@ -202,9 +207,31 @@ addEventListener("click", (event) => {
 )
 
 
-def with_still(still: str) -> str:
-    """Return the page's HTML template with a still of the page, which lies over it until the page is drawn."""
-    return HEAD.replace("{# still #}", still)
+@cache
+def template(with_still: bool) -> str:
+    """Return the page's HTML template.
+
+    `with_still`: with the still of the explorer's opening, which lies over the page until the page has drawn it;
+    ``python scripts/still.py`` draws it. Its pictures are files that the server must offer, see `OwnFile.offered`.
+    """
+    if not with_still:
+        return HEAD
+    drawn = Template("".join(_asset(f"still/{kind}.html") for kind in STILLS)).safe_substitute(_pictures())
+    still = f'<style>{_asset("still.css")}</style><div id="still" aria-hidden="true">{drawn}</div>'
+    return HEAD.replace("{# still #}", f"{{% raw %}}{still}{{% endraw %}}")
+
+
+def _pictures() -> dict[str, str]:
+    """Return the addresses of the still's pictures and of those of the examples, by their names in the drawing."""
+    addresses = {}
+    for folder in ("still", "gallery"):
+        for file in (ASSETS / folder).iterdir():
+            if file.name.endswith(".webp"):
+                address = image(file.read_bytes())
+                stem = file.name.removesuffix(".webp").replace("-", "_")
+                name = stem if folder == "still" else f"own_{address.rpartition('/')[2].removesuffix('.webp')}"
+                addresses[name] = address
+    return addresses
 
 
 # JavaScript for ``page.jscallback(dark_theme=REMEMBER_THEME)``: the choice survives a reload, and HTML follows it.
@@ -281,7 +308,7 @@ def page_options() -> dict[str, Any]:
     return {
         "title": "supdr",
         "theme_config": theme_config(),
-        "template": HEAD,
+        "template": template(with_still=False),
         "sx": PAGE_SX,
         "sidebar_width": SIDEBAR_WIDTH,
         "sidebar_resizable": False,
