@@ -38,6 +38,21 @@ def test_a_sweep_knows_what_was_computed_before():
         assert another.press("Run").settle().sees("8 known from before")
 
 
+def test_a_sweep_waits_for_the_kernels_of_its_methods(compiler):
+    with swept(f"{SWEEP}&sweep.versus=NSDR") as visitor:
+        visitor.press("Run")
+        assert visitor.chip == "waiting"
+        assert visitor.sees("Compiling LSDR and NSDR, once per installation: 0 s · kernel 3 of 9")
+        assert visitor.widget("Run").disabled
+        visitor.press("Cancel")
+        assert visitor.chip == "ready"
+        visitor.press("Run")
+        methods, compiled = compiler.waiting[-1]
+        assert methods == ("LSDR", "NSDR")
+        compiled(compiler)
+        assert visitor.settle().chip == "finished"
+
+
 def test_folds_and_repetitions_are_those_of_the_link_and_then_what_is_chosen():
     with swept(f"{SWEEP}&sweep.repeats=3") as visitor:
         visitor.open_fold("Folds, repetitions, starts")
