@@ -55,6 +55,25 @@ def test_all_pixels_are_tried_again_while_it_moves_as_something_else_may_have_he
     assert app.page.get_by_role("button", name="Pause").count()  # it goes on all the while
 
 
+WITHOUT_THE_COMPILED_LOOP = """() => {
+  const plane = square("latent"), {raster} = plane, {blit} = raster
+  const painted = () => { plane.touch(); plane.paint(performance.now()); return plane.canvas.toDataURL() }
+  const compiled = painted()
+  raster.blit = null
+  const interpreted = painted()
+  raster.blit = blit
+  return [blit !== null, compiled === interpreted]
+}"""
+
+
+@pytest.mark.parametrize("query", ["", "&view.colour=part"])
+def test_the_compiled_loop_paints_the_pixels_of_the_one_that_every_browser_takes(open_app, query):
+    app = open_app(SMALL.replace("5000", "5") + query)
+    app.press("Run").settle()
+    app.evaluate("board('explorer').select([...Array(30).keys()])")
+    assert app.evaluate(WITHOUT_THE_COMPILED_LOOP) == [True, True]
+
+
 SURFACE_ON_ITS_WAY = """async () => {
   const moves = () => square("input").relief.moves
   await new Promise((done) => { const look = () => (moves() ? done() : requestAnimationFrame(look)); look() })
