@@ -32,12 +32,6 @@ from supdr_viz.ui.theme import FONTS, css_variables, palette
 # Argument of an address that says whose turn it is, and where it is asked for.
 TURN = "turn"
 
-# Seconds for which a page is kept for a browser that has not connected yet: it may be slow, or load much.
-COMES_WITHIN = 60.0
-
-# Pages that are kept so; of more, the oldest end as soon as any page that is not on display.
-MOST_KEPT = 64
-
 # Arguments, the first a header, too, by which the kit lets an address name a session. A visitor who follows such a
 # link would share the page of its author, who then sees what is done and loaded there.
 OF_A_SESSION = ("bokeh-session-id", "bokeh-token")
@@ -52,12 +46,17 @@ NOT_THERE = 404
 class Admission(Handler):
     """Decides on every page that is asked for before it is built: in, wait, or refused.
 
-    `refuse`: ``refuse(caller)`` returns the status with which a caller is refused, 0 if there is room.
+    `refuse`: ``refuse(caller)`` returns the status with which a caller is refused, 0 if there is room. `comes_within`:
+    seconds for which a page is kept for a browser that has not connected yet: it may be slow, or load much.
+    `most_kept`: pages that are kept so; of more, the oldest end as soon as any page that is not on display.
     """
 
-    def __init__(self, queue: WaitingRoom, refuse: Callable[[str], int]) -> None:
+    def __init__(
+        self, queue: WaitingRoom, refuse: Callable[[str], int], *, comes_within: float = 60.0, most_kept: int = 64
+    ) -> None:
         super().__init__()
         self._queue, self._refuse = queue, refuse
+        self._comes_within, self._most_kept = comes_within, most_kept
         self._let_in: WeakSet[HTTPServerRequest] = WeakSet()
         self._unvisited: list[list[Callable[[], None]]] = []
 
@@ -114,9 +113,9 @@ class Admission(Handler):
         releases: list[Callable[[], None]] = [session.unblock_expiration]
         came = functools.partial(_let_go, releases)
         session.document.on_event(DocumentReady, came)
-        asyncio.get_running_loop().call_later(COMES_WITHIN, came, None)
+        asyncio.get_running_loop().call_later(self._comes_within, came, None)
         self._unvisited = [*filter(None, self._unvisited), releases]
-        for first in self._unvisited[:-MOST_KEPT]:
+        for first in self._unvisited[: -self._most_kept]:
             _let_go(first, None)
 
 

@@ -67,16 +67,21 @@ class PartitionSupport(NamedTuple):
 class SampleCache:
     """Results that several estimators of a run's snapshots share; the newest of each kind, with its key.
 
+    A cache that is saved is empty.
+
     sample_rows: numbers of a sample's rows, and these rows of a state's partitions, see `PartitionedRows.on_sample`.
     prepared: the argument `rows` of `at_rows`, and the result of `supdr.rows.running.training_at` for it.
     calibration: a state, and its calibrated head.
-    problem: that of the run's own sample.
+    problem: that of the run, on its rows in memory or its own sample.
     """
 
     sample_rows: tuple[Any, Any] = (None, ())
     prepared: tuple[Any, Any] = (None, None)
     calibration: tuple[Any, dict[str, Any]] = field(default_factory=lambda: (None, {}))
     problem: Any = None
+
+    def __reduce__(self) -> tuple[type, tuple]:
+        return SampleCache, ()
 
 
 class InPartitions(SupervisedReducer):
@@ -266,8 +271,12 @@ class InPartitions(SupervisedReducer):
     def _columns_of(self, X: NDArray) -> Columns:
         return super()._columns_of(X) if self._all_rows is None else self._all_rows
 
+    def _prepare_training(self, X: NDArray, targets: Targets, start: Snapshot | None) -> None:
+        self._sample_cache = SampleCache()
+        super()._prepare_training(X, targets, start)
+
     def _own_problem(self) -> Any:
-        """Return the problem of a run on its own sample, made once."""
+        """Return the problem of a run, on its rows in memory or its own sample, made once."""
         if self._sample_cache.problem is None:
             self._sample_cache.problem = self._problem(*self._training)
         return self._sample_cache.problem

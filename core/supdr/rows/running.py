@@ -131,7 +131,6 @@ def _start(
     run = model._unfitted()
     if max_iter is not None:
         run.max_iter = max_iter
-    run._sample_cache = SampleCache()
     run._check_declared()
     if start is not None:
         check_snapshot(start, run)

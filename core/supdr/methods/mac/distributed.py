@@ -181,7 +181,8 @@ class DistributedFeatures(Features):
         """Return Phi'Phi, so that a run that resumes does not sum it again."""
         return self.gram()
 
-    def _of_rows(self, rows: NDArray[np.intp]) -> Array:
+    def of_rows(self, rows: NDArray[np.intp]) -> Array:
+        """Return the features (p, M) of the judged rows."""
         return self.mapping.features(self.rows.judged_X)
 
 

@@ -41,10 +41,8 @@ class Passes(Bounded):
     def left_out_images(self, state: MACState) -> Array:
         """Return the images (p, L) of the judged rows by the mapping without them, targets fixed."""
         features, rows = self.features_of(state), self.all_rows
-        q = features.leverages(rows.judged, least_ridge(state.reg_w, state.mu, features))
-        q = np.minimum(q, 1.0 - 1e-10)[:, None]
         latent, targets = (rows.take(each, rows.judged) for each in (state.latent, self.fitted_targets(state)))
-        return (latent - q * targets) / (1.0 - q)
+        return features.left_out(rows.judged, least_ridge(state.reg_w, state.mu, features), latent, targets)
 
     def left_out_error(self, state: MACState) -> float:
         """Return the share of rows wrong by the mapping without them, targets and classifiers fixed."""
