@@ -265,11 +265,11 @@ def _moved_centers(rows: NDArray, centers: NDArray) -> NDArray:
     """Return the means (M, D) of the rows nearest to each centre; a centre without rows stays."""
     nearest = _nearest(rows, centers)
     sizes = np.bincount(nearest, minlength=len(centers))
-    taken = sizes > 0
-    first = np.concatenate([[0], np.cumsum(sizes[taken])[:-1]])
+    with_rows = sizes > 0
+    first = np.concatenate([[0], np.cumsum(sizes[with_rows])[:-1]])
     sums = np.add.reduceat(rows[np.argsort(nearest, kind="stable")], first, axis=0)
     moved = centers.copy()
-    moved[taken] = sums / sizes[taken, None].astype(rows.dtype)
+    moved[with_rows] = sums / sizes[with_rows, None].astype(rows.dtype)
     return moved
 
 
