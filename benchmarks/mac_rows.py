@@ -32,7 +32,7 @@ NINE = tuple(itertools.product((1.0, 10.0, 100.0), (1 / 64, 1 / 32, 1 / 16)))
 PLAIN = {"preprocessing": "none", "early_stopping": False, "calibrate": False}
 
 MODELS: dict[str, dict[str, Any]] = {
-    "MAC, set": {"gamma": 1 / 40, "reg_w": 1e-3, "mu": 4.0, "mu_factor": 1.0, "max_iter": 5, **PLAIN},
+    "MAC, set": {"gamma": 0.5 / 4.5**2, "reg_w": 1e-3, "mu": 4.0, "mu_factor": 1.0, "max_iter": 5, **PLAIN},
     "MAC": {},
 }
 """One ridge, hence one factor for all passes."""

@@ -81,8 +81,8 @@ WIDTH_STEP = 1.2
 # Rows of a sample, where it is not all there are, on which width and ridge are chosen.
 SEARCH_ROWS = 4_000
 
-# Factor between ridges that are compared on all features.
-RIDGE_STEP = math.sqrt(10.0)
+# Factor between ridges that are compared on all features: the score is flat, and of closer ones chance would decide.
+RIDGE_STEP = 10.0
 
 # reg_w where labels are too few to choose it.
 FEW_LABELS_RIDGE = 1e-3
