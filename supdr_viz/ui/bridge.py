@@ -7,6 +7,7 @@ downloads.  It needs no build step and loads nothing from elsewhere.
 from __future__ import annotations
 
 import base64
+import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -178,7 +179,7 @@ def close_old(seconds: float) -> None:
     for document, reference in list(_OPEN.items()):
         bridge = reference()
         if bridge is not None and now - bridge._arrived_at > seconds:
-            bridge._arrived_at = now  # it is told once
+            bridge._arrived_at = math.inf  # it is told once
             document.add_next_tick_callback(bridge.leave)
 
 

@@ -202,5 +202,11 @@ HEAD_HEIGHT = 40
 
 def dialog(title: str, *content: Any, **more: Any) -> pmui.Dialog:
     """Make a dialog, closed at first; set its ``open``."""
-    more = {"show_close_button": True, "close_on_click": True, "width_option": "md", **WIDE, **more}
+    narrow = {
+        "& .MuiDialog-paper": {"margin": "8px", "width": "calc(100% - 16px)", "maxHeight": "calc(100% - 16px)"},
+        "& .MuiDialogTitle-root": {"paddingInline": "20px"},
+        "& .MuiDialogContent-root": {"paddingInline": "12px"},
+    }
+    look = {"sx": {"@media (max-width: 599.95px)": narrow}}
+    more = {"show_close_button": True, "close_on_click": True, "width_option": "md", **look, **WIDE, **more}
     return pmui.Dialog(*content, title=title, open=False, **more)

@@ -1,5 +1,6 @@
 """Knobs, examples, other methods and data: what a change does to the run, and what the page says of it."""
 
+import itertools
 from urllib.parse import quote
 
 from supdr_viz.presets.catalogue import PRESETS
@@ -46,6 +47,26 @@ def test_knobs_carry_on_or_start_again_as_they_are_marked(app):
     app.settle()
     assert app.sees("Type a number")
     assert "seed=7" in app.page.url
+
+
+def test_a_run_goes_on_while_its_separation_is_dragged(open_app):
+    app = open_app("?data=iris&method=ClassAtlas&test=0.3&seed=0&speed=normal")
+    app.press("Run").settle()
+    apart, reached = app.places("latent"), app.iteration
+    app.drag("Separation", 0.3).settle()
+    assert "method.separation=0.3" in app.page.url
+    assert app.stands == ("paused", reached)  # moved, not restarted
+    seen = [app.places("latent")]
+    for count in (1, 2, 3):
+        app.press("Step").settle()
+        assert app.iteration == reached + count
+        seen.append(app.places("latent"))
+    assert all(one != other for one, other in itertools.pairwise([apart, *seen]))  # neighbours find each other
+    app.press("Run").until_going()
+    app.drag("Separation", 0.7).settle()  # while it goes
+    assert "method.separation=0.7" in app.page.url
+    assert app.chip == "finished"
+    assert app.iteration > reached + 3
 
 
 def test_from_a_link_that_wants_more_to_an_example_that_begins_with_its_picture(open_app):

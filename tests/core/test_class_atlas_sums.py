@@ -10,7 +10,7 @@ from sklearn.manifold import smacof
 
 from supdr.methods.class_atlas import neighbours, regression
 from supdr.methods.class_atlas.affinities import affinities
-from supdr.methods.class_atlas.cells import cell_logs, told
+from supdr.methods.class_atlas.cells import cell_logs, disagreement_with_gate
 from supdr.methods.class_atlas.layout import less_stressed
 from supdr.methods.class_atlas.neighbours import neighbour_loss
 from supdr.solvers.logs import write_logs
@@ -86,7 +86,7 @@ def test_what_the_plane_conceals_is_its_formula():
         """Lambda 3."""
         return 3.0 / 40.0 * (known - (p * cell_logs(Z, centres, b)[0]).sum())
 
-    found, in_latent, in_centres, by_log_b = told(Z, centres, 0.7, p, known, 3.0)
+    found, in_latent, in_centres, by_log_b = disagreement_with_gate(Z, centres, 0.7, p, known, 3.0)
     assert found == pytest.approx(value(Z, centres, 0.7), rel=1e-10)
     step = 1e-6
     assert by_log_b == pytest.approx(
@@ -103,7 +103,7 @@ def test_what_the_plane_conceals_is_its_formula():
 
 def test_a_plane_far_from_its_centres_says_nothing_that_is_not_finite():
     Z, centres = np.array([[0.0, 0.0], [1e9, 0.0]]), np.array([[0.0, 0.0], [1.0, 0.0]])
-    found = told(Z, centres, 1e3, np.full((2, 2), 0.5), 2 * np.log(0.5), 1.0)
+    found = disagreement_with_gate(Z, centres, 1e3, np.full((2, 2), 0.5), 2 * np.log(0.5), 1.0)
     assert all(np.isfinite(each).all() for each in found)
 
 

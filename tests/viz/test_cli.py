@@ -14,6 +14,7 @@ import urllib.request
 from argparse import Namespace
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from types import SimpleNamespace
 from urllib.parse import urljoin
 
 import psutil
@@ -27,8 +28,18 @@ COMMAND = [sys.executable, "-m", "supdr_viz.cli"]
 START_SECONDS = 300  # with cold caches every kernel is compiled first
 
 
-def run(*options):
-    return subprocess.run([*COMMAND, *options], capture_output=True, text=True, timeout=60)
+@pytest.fixture
+def run(capsys):
+    """Run the command in this process, with options with which it ends by itself; return status, output and errors."""
+
+    def run_(*options):
+        try:
+            status = cli.main(list(options))
+        except SystemExit as end:
+            status = end.code
+        return SimpleNamespace(returncode=status, **dict(zip(("stdout", "stderr"), capsys.readouterr())))
+
+    return run_
 
 
 @contextmanager
@@ -78,20 +89,19 @@ def get(address):
 
 
 @pytest.fixture
-def refusal(capsys, monkeypatch):
-    """What the command says of options that it refuses before it asks for a port, in this process."""
-    monkeypatch.setattr(cli, "_free_port", lambda *_: pytest.fail("the options were taken"))
+def refusal(capsys):
+    """What the command says of options that it refuses before it looks whether its port is free, in this process."""
 
     def said(*options):
-        with pytest.raises(SystemExit) as ended:
-            cli.main(list(options))
+        with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(SystemExit) as ended:
+            cli.main(["--address", "127.0.0.1", "--port", str(other.getsockname()[1]), *options])
         assert ended.value.code == 2
         return capsys.readouterr().err
 
     return said
 
 
-def test_help_names_every_option():
+def test_help_names_every_option(run):
     result = run("--help")
     assert result.returncode == 0
     options = [
@@ -113,7 +123,7 @@ def test_help_names_every_option():
         assert option in result.stdout
 
 
-def test_version_is_that_of_the_package():
+def test_version_is_that_of_the_package(run):
     result = run("--version")
     assert result.returncode == 0
     assert result.stdout.split() == ["supdr-viz", importlib.metadata.version("supdr-viz")]
@@ -142,13 +152,13 @@ def test_wrong_options_are_named(refusal, options, message):
 
 
 def test_a_command_that_is_refused_ends_without_a_traceback():
-    result = run("--nonsense")
+    result = subprocess.run([*COMMAND, "--nonsense"], capture_output=True, text=True, timeout=60)
     assert result.returncode == 2
     assert "--nonsense" in result.stderr
     assert "Traceback" not in result.stderr
 
 
-def test_busy_port_is_said_in_one_sentence():
+def test_busy_port_is_said_in_one_sentence(run):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         result = run("--port", str(port), "--address", "127.0.0.1")
@@ -169,15 +179,13 @@ def test_busy_port_is_said_in_one_sentence():
         ("localhost", 1, 0, 4, False),
     ],
 )
-def test_who_serves_a_network_from_one_process_hears_of_more(address, workers, worker, cores, advised, monkeypatch):
-    monkeypatch.setattr(served, "processors", lambda: cores)
+def test_who_serves_a_network_from_one_process_hears_of_more(address, workers, worker, cores, advised):
     asked = Namespace(address=address, workers=workers, worker=worker, basic_auth=None)
-    assert (
-        f"--workers {cores} gets them in faster: one process for each core" in served.greeting(asked, 5006, "explorer")
-    ) == advised
+    said = served.greeting(asked, 5006, "explorer", cores)
+    assert (f"--workers {cores} gets them in faster: one process for each core" in said) == advised
 
 
-def test_unknown_address_is_said_in_one_sentence():
+def test_unknown_address_is_said_in_one_sentence(run):
     result = run("--address", "nowhere.invalid")
     assert result.returncode == 1
     assert "'nowhere.invalid'" in result.stderr

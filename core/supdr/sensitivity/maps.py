@@ -33,7 +33,7 @@ def map_of(fitted: Any, part: Part, X_test: NDArray) -> NDArray | None:
     if not hasattr(fitted, "transform"):
         return None
     trained = fitted.embedding_ if hasattr(fitted, "embedding_") else fitted.transform(part.X)
-    positions = np.full((len(part.rows.X), np.shape(trained)[1]), np.nan)
+    positions = np.full((part.rows.X.shape[0], np.shape(trained)[1]), np.nan)
     if part.transductive:
         positions[:] = trained
     else:

@@ -128,7 +128,7 @@ def _map_measures(scored: HeldOutFit, metrics: Sequence[str]) -> dict[str, float
     labelled = ~missing_values(as_labels(scored.y), None)
     X, y = scored.X[labelled], scored.y[labelled]
     if set(MEASURES) & set(metrics):
-        numbers |= model_quality(scored.fitted, X, y, n_neighbors=usable_neighbors(len(X))).numbers
+        numbers |= model_quality(scored.fitted, X, y, n_neighbors=usable_neighbors(X.shape[0])).numbers
     if set(CLUSTERS) & set(metrics):
         clusters = cluster_reliability(comparable_rows(X), map_of(scored.fitted, X))
         numbers |= {name: getattr(clusters, name) for name in CLUSTERS}

@@ -178,8 +178,8 @@ def test_a_video_that_is_cancelled_leaves_no_encoder():
     assert [each for each in psutil.Process().children() if "ffmpeg" in each.name()] == []
 
 
-def test_without_the_encoder_a_video_says_what_to_install(session, monkeypatch):
-    monkeypatch.setattr(optional, "find_spec", lambda _name: None)
+def test_without_the_encoder_a_video_says_what_to_install(session, missing):
+    missing("imageio_ffmpeg")
     with pytest.raises(optional.PackageMissing, match=r'needs imageio_ffmpeg: pip install "supdr-viz\[film\]"'):
         export_work(session, "video")(no_progress)
     assert attempt(lambda: export_work(session, "video")(no_progress)).problem.startswith("A film as MP4 needs")
