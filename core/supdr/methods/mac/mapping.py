@@ -239,8 +239,8 @@ def choose_centers(X: Array, count: int, how: str, rng: np.random.Generator) -> 
     """Return `count` centres (M, D) by k-means or as random rows; `X` itself if it has no more rows.
 
     `X` (n, D): rows; `count`: M, 1 to n; `how` (one of "kmeans", "random"): k-means runs a few passes on at most
-    `KMEANS_ROWS` random rows, fewer passes and in single precision where `KMEANS_FLOPS` allows no more; `rng`: source of
-    random numbers.
+    `KMEANS_ROWS` random rows, fewer passes and in single precision where `KMEANS_FLOPS` allows no more; `rng`: source
+    of random numbers.
     """
     if count >= len(X):
         return X
