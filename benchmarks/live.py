@@ -53,29 +53,44 @@ MOVING = {20_000: 50, 50_000: 50, 200_000: 20}
 
 MANY = """async ([count, size, opacity]) => {
   const [board] = supdrStage.boards.values(), {clock} = supdrStage
-  const places = () => {
+  const sets = [0, 1, 2, 3].map(() => {
     const levels = Int16Array.from({length: 2 * count}, () => 60000 * (Math.random() - 0.5))
     return {levels, extent: [-1, 1, -1, 1]}
-  }
+  })
+  let sent = 0
   const kind = new Uint8Array(count)
   const colour = Uint8Array.from(kind, () => 3 * Math.random())
   board.tree.rows = {...board.tree.rows, colour, shape: colour, kind, size, opacity, outlined: false}
   const show = (patch) => {
+    sent += 1
     for (const name of ["input", "latent", "method"]) {
-      patch.planes[name] = {place: places()}
+      patch.planes[name] = {place: sets[sent % sets.length]}
       Object.assign(board.tree.planes[name], patch.planes[name])
     }
     board.refresh(patch)
   }
   show({rows: board.tree.rows, planes: {}})
+  const times = [], paint = clock.paint
+  clock.paint = function (now) {
+    const began = performance.now()
+    paint.call(this, now)
+    times.push(performance.now() - began)
+  }
   const before = clock.painted, began = performance.now()
   while (performance.now() - began < 6000) {
     show({planes: {}})
     await new Promise((done) => setTimeout(done, 100))
   }
-  return 1000 * (clock.painted - before) / (performance.now() - began)
+  clock.paint = paint
+  times.sort((a, b) => a - b)
+  const quick = times[Math.floor(times.length / 10)]
+  return [1000 * (clock.painted - before) / (performance.now() - began), quick]
 }"""
-"""Paints so many rows in three squares, sent ten times a second, without a server."""
+"""Paints so many rows in three squares, sent ten times a second, without a server.
+
+Returns paints a second, and the milliseconds of script below which a tenth of them stays: other work on the machine
+changes that less.
+"""
 
 
 def watched(served: Served, page, seconds: float) -> tuple[dict, dict, int]:
@@ -116,8 +131,12 @@ def frames(served: Served, seconds: float = 10.0) -> list[tuple[str, str, str]]:
         ("server cost of a sent frame", f"{cost:.2f} ms", "<= 2 ms"),
         ("surfaces beside them", f"{surfaces:.1f} / s", ">= 3 / s"),
         *(
-            (f"painted frames, {count:,} points (browser alone)", f"{rate:.1f} / s", f">= {MOVING[count]} / s")
-            for count, rate in many.items()
+            (
+                f"painted frames, {count:,} points (browser alone)",
+                f"{rate:.1f} / s, {quick:.1f} ms of script",
+                f">= {MOVING[count]} / s",
+            )
+            for count, (rate, quick) in many.items()
         ),
     ]
 

@@ -44,7 +44,7 @@ def run(page: Page) -> None:
     page.wait_for_selector(".status .numbers b", timeout=60_000)
     page.wait_for_timeout(1500)
     page.locator("body").press("Space")
-    page.get_by_text("finished", exact=True).wait_for(timeout=300_000)
+    page.get_by_text("finished", exact=True).wait_for(timeout=900_000)
     page.wait_for_timeout(2500)
 
 
@@ -116,7 +116,10 @@ def main(names: list[str]) -> None:
             scheme, address, act = SHOTS[name]
             page = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme=scheme)
             page.goto(f"{server}/{address}")
-            save(page, FOLDER / f"{name}.png", act(page))
+            part = act(page)
+            page.evaluate("document.documentElement.dataset.settle = 'all'")
+            page.wait_for_selector('html[data-settled="all"]', state="attached", timeout=300_000)
+            save(page, FOLDER / f"{name}.png", part)
             page.close()
         if not names or REPORT in names:
             page = browser.new_page(viewport={"width": 1100, "height": 940})
@@ -163,7 +166,7 @@ def wait_for(url: str) -> None:
 def save(page: Page, path: Path, part: FloatRect | None = None) -> None:
     """Save the page, or a part of it, with a reduced palette: a tenth of the size, no visible loss."""
     page.screenshot(path=path, clip=part)
-    Image.open(path).convert("RGB").quantize(256).save(path, optimize=True)
+    Image.open(path).convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
 
 
 def film(kind: str = "film") -> bytes:

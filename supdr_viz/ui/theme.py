@@ -116,6 +116,9 @@ DARK = replace(
     failed="#FF8A80",
 )
 
+# The kit's own sheet, which tells where the fonts of the pages are.
+FONTS = "static/extensions/panel-material-ui/panel-material-ui.bundle.css"
+
 # Kinds of windows that have a still of their own, as in `assets/still.css`; others see the outline of the page.
 STILLS = ("wide", "phone")
 
@@ -129,11 +132,21 @@ def palette(dark: bool) -> Palette:
     return DARK if dark else LIGHT
 
 
+_CHEVRON = (
+    "url(\"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='{}'%3E"
+    "%3Cpath d='M7 10l5 5 5-5z'/%3E%3C/svg%3E\")"
+)
+
+
 def css_variables(colours: Palette) -> str:
-    """Write a palette as CSS declarations: ``--supdr-text``, …, ``--supdr-c-0`` (classes), ``--supdr-k-0`` (curves)."""
+    """Write a palette as CSS declarations: ``--supdr-text``, …, ``--supdr-c-0`` (classes), ``--supdr-k-0`` (curves).
+
+    ``--supdr-chevron`` is the arrow of a menu.
+    """
     single = {name: value for name, value in vars(colours).items() if isinstance(value, str)}
     single |= {f"c-{number}": colour for number, colour in enumerate(colours.classes)}
     single |= {f"k-{number}": colour for number, colour in enumerate(colours.curves)}
+    single["chevron"] = _CHEVRON.format(colours.secondary.replace("#", "%23"))
     # The prefix keeps clear of the kit's own variables.
     return "".join(f"--supdr-{name.replace('_', '-')}: {value}; " for name, value in single.items())
 
@@ -267,6 +280,12 @@ def _theme(colours: Palette) -> dict[str, Any]:
                 "styleOverrides": {
                     "root": {"textTransform": "none", "fontWeight": 500},
                     "contained": {"&:hover": {"backgroundColor": f"color-mix(in srgb, {colours.primary} 90%, black)"}},
+                }
+            },
+            # of a narrow window it lies over the header, for which it would leave room
+            "MuiDrawer": {
+                "styleOverrides": {
+                    "paper": {"@media (max-width: 899.95px)": {"& > .MuiToolbar-root": {"height": 12, "minHeight": 0}}}
                 }
             },
             "MuiMenu": {"styleOverrides": {"paper": {"maxHeight": "min(70vh, 560px)"}}},

@@ -39,7 +39,7 @@ def arriving(app, address, scheme):
     return page
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
 def test_the_outline_is_there_before_any_script_and_where_the_cards_will_be(open_app, server, scheme):
     app = open_app("?data=iris&method=LSDR")
     cards = app.evaluate(CARDS, ".card")

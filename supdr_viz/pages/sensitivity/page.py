@@ -30,7 +30,7 @@ from supdr_viz.pages.sensitivity.charts import SweepCharts
 from supdr_viz.pages.sensitivity.elements import View
 from supdr_viz.pages.sensitivity.form import SweepControls
 from supdr_viz.pages.sensitivity.layout import SensitivityLayout
-from supdr_viz.pages.sensitivity.numbers import tick_text
+from supdr_viz.pages.sensitivity.numbers import in_per_cent, tick_text, value_text
 from supdr_viz.pages.sensitivity.prepared import Prepared, digest_of, prepared
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.runner import HalvingRunner, Phase, SweepRunner, store_path
@@ -93,6 +93,7 @@ class Sensitivity:
         self.halving = HalvingRunner()
         self.kernels = KernelWait(self._wait_for_kernels)
         self._searching = False
+        self._task, self._note = "classification", ""
         self.bridge = Bridge()
         self.charts = SweepCharts(View(narrow=self.bridge.narrow))
         self.data = DataControls(settings.base)
@@ -219,11 +220,13 @@ class Sensitivity:
 
     def _prepare(self, settings: SweepSettings) -> None:
         self._ready = self._rival_ready = None
+        self._note = ""
         self.charts.set_labels(None)
         try:
-            dataset, note = _in_memory(build_dataset(settings.base, self.data.table))
+            dataset, self._note = _in_memory(build_dataset(settings.base, self.data.table))
             if settings.metric not in FOR_TASK[dataset.task]:
                 self.settings = settings = replace(settings, metric=FOR_TASK[dataset.task][0])
+            self._task = dataset.task
             self.controls.set_task(dataset.task)
             self.method.describe(dataset.task)
             self._ready = build_sweep(settings, dataset, self._store, maps=True)
@@ -234,10 +237,7 @@ class Sensitivity:
             self._ready = None
             self.layout.show_notice(str(error), "info" if isinstance(error, NotAtHand) else "warning")
             return
-        if note:
-            self.layout.show_notice(note, "info")
-        else:
-            self.layout.hide_notice()
+        self.layout.hide_notice()
 
     def _lay_out(self) -> None:
         settings = self.settings
@@ -255,6 +255,7 @@ class Sensitivity:
                 result=result,
                 metric=settings.metric,
                 measured=METRICS[settings.metric],
+                percent=in_per_cent(settings.metric, self._task),
                 titles=titles,
                 symbols=[self._spec(name).symbol.replace("_", "") or name for name in grid],
                 links={number: self._link(params) for number, params in cells.items()},
@@ -264,7 +265,7 @@ class Sensitivity:
                 rival=None,
             )
             self._show_rival({})
-            self.layout.describe(settings, titles, METRICS[settings.metric])
+            self.layout.describe(settings, titles, METRICS[settings.metric], self._note)
         self.layout.set_state(Phase.idle, ready=self._ready is not None, cells=len(result.cells))
         if result.cells:
             self.layout.say_result(self.charts.view, self._place)
@@ -428,7 +429,8 @@ class Sensitivity:
         rounds = zip(search.n_candidates_, search.n_resources_)
         tried = ", ".join(f"{cells} cells on {rows} rows" for cells, rows in rounds)
         place = widgets.symbols(self._place({name: search.best_params_[name] for name in self.settings.grid}))
-        return f"Successive halving: {METRICS[metric]} <b>{score:.4g}</b> at {place}. It tried {tried}."
+        said = value_text(self.charts.view.factor * score, percent=self.charts.view.percent)
+        return f"Successive halving: {METRICS[metric]} <b>{said}</b> at {place}. It tried {tried}."
 
     def _look(self) -> None:
         """Draw what is new."""
@@ -467,8 +469,8 @@ class Sensitivity:
         words = [f"sweep {phase}", f"{len(cells)} of {len(sweep.cells)} cells"]
         best = sweep.result(cells.values()).best(self.settings.metric)
         if best is not None:
-            mean = best.mean(self.settings.metric)
-            words.append(f"best {METRICS[self.settings.metric]} {mean:.4g} at {self._place(best.params)}")
+            score = self.charts.view.score_of(best)
+            words.append(f"best {METRICS[self.settings.metric]} {score} at {self._place(best.params)}")
         return ", ".join([*words, *([self.runner.message] if self.runner.message else [])])
 
     def _csv(self) -> str:

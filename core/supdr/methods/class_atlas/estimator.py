@@ -66,7 +66,8 @@ class ClassAtlas(FittedClassAtlas):
     separation : float, default=1.0
         How far classes are moved apart, 0 to 1.  1: one chart per class, as above.  0: a neighbour embedding of all
         rows, in which labels have no part; new rows are placed between their nearest training rows.  Between: the sum
-        of both with weights `separation` and 1 - `separation`, learnt as a whole.
+        of both with weights `separation` and 1 - `separation`; the embedding is found in the first iterations, with
+        five steps each, then the charts are learnt beside it.
     charts : {"pca+embed", "pca", "embed"}, default="pca+embed"
         Coordinates of a class: principal components, a neighbour embedding of its rows (12 or more), or both.
     n_pcs : int, default=10
@@ -91,7 +92,8 @@ class ClassAtlas(FittedClassAtlas):
     n_iter_no_change : int, default=10
         Steps without improvement before early stopping ends the run, >= 1.
     max_iter : int, default=300
-        Steps of L-BFGS, >= 1; the path takes at most 100 at each weight.
+        Steps of L-BFGS, >= 1; the path takes at most 100 at each weight, the neighbour embedding of a `separation`
+        below 1 at most 40 before.
     tol : float, default=1e-5
         A weight is done with when E falls by no more than this share of itself.
     random_state : int, RandomState or None, default=None
@@ -106,8 +108,8 @@ class ClassAtlas(FittedClassAtlas):
     Attributes
     ----------
     embedding_ : array of shape (n_samples, n_components)
-        Places of the training rows, their labels known as far as labels are believed: by `proba_` times 1 - e of the
-        own class, times e / (n_classes - 1) of the others, e being `gate_error_`.
+        Places of the training rows by their own labels too, as far as labels are believed: by `proba_` times 1 - e of
+        the own class, times e / (n_classes - 1) of the others, e being `gate_error_`.
     left_out_embedding_ : array of shape (n_samples, n_components)
         Their places by probabilities without their own labels, where new rows like them would lie.
     transduction_ : array of shape (n_samples,)
@@ -308,6 +310,7 @@ class ClassAtlas(FittedClassAtlas):
             scaling=self._preprocessing.kind,
             tol=float(self.tol),
             n_jobs=self.n_jobs,
+            embeds_first=bool(self.early_stopping),  # it counts steps that do not lower the error
         )
 
     def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:

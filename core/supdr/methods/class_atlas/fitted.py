@@ -122,7 +122,7 @@ class FittedClassAtlas(Unweighted):
         self.stages_ = tuple((each.lam, each.error) for each in state.passed)
 
     def _own_latent(self) -> NDArray:
-        """Return the places of all training rows, their labels known as far as labels are believed."""
+        """Return the places of all training rows by their own labels too, as far as labels are believed."""
         return self._all_places("own", self._state.drawn, self._state.atlas.believed)
 
     def _all_places(self, name: str, landmarks: NDArray, proba: NDArray) -> NDArray:
