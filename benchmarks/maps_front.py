@@ -198,10 +198,10 @@ def verdict(table: pd.DataFrame) -> str:
     if len(lacks):
         said += (
             " *missing*: by how much the others do not, in error (100 % as 1), trust and continuity together: at most "
-            f"{lacks['missing'].max():.4f}, the median is {lacks['missing'].median():.4f}. *oracle*: the same of the "
-            "map with the classes of the new rows given to it, the best of all separations: what no gate could "
-            f"better. It passes in {seen.sum()} of these {len(lacks)}: there it is the gate that does not know enough. "
-            f"In the {(~seen).sum()} others the limit is that of a map of this kind."
+            f"{lacks['missing'].max():.4f}, the median is {lacks['missing'].median():.4f}. *oracle*: the same if the "
+            "gate was sure of the right class of every new row, the best of all separations. It lacks nothing in "
+            f"{seen.sum()} of these {len(lacks)}: there the errors of the gate are what is missing. In the "
+            f"{(~seen).sum()} others a gate without errors would not do: neighbours are what is missing."
         )
     return said
 
