@@ -1,16 +1,18 @@
-"""Is a ClassAtlas of soft bins worth having for numbers as targets?  Measured beside supervised UMAP.
+"""Is a ClassAtlas of soft bins worth having for numbers as targets?  Measured beside other maps of such rows.
 
-python benchmarks/atlas_of_values.py --data-dir DIR [--splits 5] [--bins 8]
+python benchmarks/atlas_of_values.py --data-dir DIR [--sets mpg autoprice] [--splits 5] [--bins 8]
 
 The targets are cut at their quantiles, a bin is a class.  *bins*: the gate of ClassAtlas, which knows no order among
 bins.  *soft bins*: the gate is the probability of each bin under a regression and the law of its residuals, in which
-neighbouring bins share doubt.  *error*: root mean squared error of the mean of five nearest training rows on the map,
-divided by the standard deviation of the targets; for the regression itself: of its prediction.
+neighbouring bins share doubt; also with separation .5.  SNF and MAC learn a regression and its two latent dimensions
+together.  *error*: root mean squared error of the mean of five nearest training rows on the map, divided by the
+standard deviation of the targets; for the regression itself: of its prediction.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import warnings
 from pathlib import Path
 from typing import Any
@@ -30,7 +32,10 @@ import supdr
 from supdr.quality import map_quality
 from supdr_viz.papers.data import load_table
 
-SETS = ("diabetes", "bodyfat", "boston_housing", "autoprice", "baseball", "machine_cpu", "mpg", "triazines")
+SETS = (
+    *("diabetes", "bodyfat", "boston_housing", "autoprice", "baseball", "machine_cpu", "mpg", "triazines"),
+    *("pyrimidines", "wisconsin_breast_cancer", "forestfires", "bears"),
+)
 GRID = {"regressor__alpha": np.logspace(-4, 1, 6), "regressor__gamma": np.logspace(-3, 0, 7)}
 
 
@@ -83,8 +88,8 @@ def load(name: str, data_dir: Path) -> tuple[np.ndarray, np.ndarray]:
     return X[whole], y[whole]
 
 
-def measure(name: str, split: int, bins: int, data_dir: Path) -> dict[str, tuple[float, float]]:
-    """Return error and trust of each map on a third of the rows."""
+def measure(name: str, split: int, bins: int, data_dir: Path) -> dict[str, tuple[float, ...]]:
+    """Return error, trust and continuity of each map on a third of the rows."""
     X, y = load(name, data_dir)
     train, test = next(ShuffleSplit(1, test_size=1 / 3, random_state=split).split(X))
     scaler = StandardScaler().fit(X[train])
@@ -95,25 +100,30 @@ def measure(name: str, split: int, bins: int, data_dir: Path) -> dict[str, tuple
     edges = edges[used[1:] - 1]
     means = np.array([y[train][codes == k].mean() for k in range(len(used))])
     soft = SoftBins(edges, means)
+    by_gate = functools.partial(supdr.ClassAtlas, preprocessing="none", gate=soft, random_state=0)
     maps: dict[str, Any] = {
         "bins": supdr.ClassAtlas(preprocessing="none", random_state=0).fit(rows, codes),
-        "soft bins": supdr.ClassAtlas(preprocessing="none", gate=soft, random_state=0).fit(rows, codes),
+        "soft bins": by_gate().fit(rows, codes),
+        "soft bins, separation .5": by_gate(separation=0.5).fit(rows, codes),
         "UMAP, supervised": umap.UMAP(target_metric="l2", random_state=0, n_jobs=1).fit(rows, y[train]),
         "UMAP": umap.UMAP(random_state=0, n_jobs=1).fit(rows),
+        "SNF": supdr.SNF(2, random_state=0).fit(rows, y[train]),
+        "MAC": supdr.MAC(2, random_state=0).fit(rows, y[train]),
     }
-    unit, found = y.std(), {}
+    unit, measures = y.std(), {}
     for kind, model in maps.items():
         own, Z = model.embedding_, model.transform(new)
         guess = KNeighborsRegressor(5).fit(own, y[train]).predict(Z)
-        kept = map_quality(new, Z, n_neighbors=min(10, len(new) // 3)).trustworthiness
-        found[kind] = (float(np.sqrt(((guess - y[test]) ** 2).mean())) / unit, float(kept))
+        kept = map_quality(new, Z, n_neighbors=min(10, len(new) // 3))
+        error = float(np.sqrt(((guess - y[test]) ** 2).mean())) / unit
+        measures[kind] = (error, float(kept.trustworthiness), float(kept.continuity))
     guess = regression().fit(rows, y[train]).predict(new)
-    found["the regression"] = (float(np.sqrt(((guess - y[test]) ** 2).mean())) / unit, float("nan"))
-    return found
+    measures["the regression"] = (float(np.sqrt(((guess - y[test]) ** 2).mean())) / unit,)
+    return measures
 
 
 def main() -> None:
-    """Measure and print one line for each set: error / trust of every map, mean of the splits."""
+    """Measure and print one line for each set: error / trust / continuity of every map, mean of the splits."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="folder of the benchmark sets")
     parser.add_argument("--sets", nargs="*", default=SETS)
@@ -125,8 +135,8 @@ def main() -> None:
         splits = [measure(name, split, asked.bins, asked.data_dir) for split in range(asked.splits)]
         cells = []
         for kind in splits[0]:
-            error, trust = np.mean([each[kind] for each in splits], axis=0)
-            cells.append(f"{kind} {error:.3f}" + ("" if np.isnan(trust) else f" / {trust:.3f}"))
+            values = np.mean([each[kind] for each in splits], axis=0)
+            cells.append(f"{kind} " + " / ".join(f"{value:.3f}" for value in values))
         print(f"{name:15} " + "   ".join(cells), flush=True)
 
 

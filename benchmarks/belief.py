@@ -71,7 +71,7 @@ def seeds() -> Rows:
 
 
 def cancel() -> Rows:
-    """Time how long work goes on once it is not wanted any more: the longest of several moments."""
+    """Time how long work goes on after a request to stop: the longest of several moments."""
     X, y = load_digits(return_X_y=True)
     rows = []
     for name, model in (("MAC", supdr.MAC(2, random_state=0)), ("ClassAtlas", supdr.ClassAtlas(random_state=0))):
@@ -102,20 +102,21 @@ def rows() -> Rows:
         "MAC": supdr.MAC(2, max_iter=5, random_state=0),
         "MAC, two layers": supdr.MAC(n_layers=2, random_state=0),
         "ClassAtlas": supdr.ClassAtlas(max_iter=5, random_state=0),
+        "ClassAtlas, separation .5": supdr.ClassAtlas(separation=0.5, max_iter=70, random_state=0),
         "LSDR": supdr.LSDR(2, max_iter=5, random_state=0),
         "NSDR": supdr.NSDR(2, max_iter=5, random_state=0),
         "SLDR": supdr.SLDR(2, max_iter=3, random_state=0),
         "SDR-GLM": supdr.SDRGLM(2, max_iter=5, random_state=0),
         "SNF": supdr.SNF(2, max_iter=5, random_state=0),
     }
-    found = []
+    rows = []
     for name, model in models.items():
         model.fit(X, y)
         explain_row(model, X[0])
         took, used = timed(lambda model=model: [explain_row(model, row) for row in X[:20]])
         text = f"{50 * took:.1f} ms, {50 * used:.1f} ms of the processors"
-        found.append((f"explanation of a row, {name}, digits", text, "<= 50 ms"))
-    return found
+        rows.append((f"explanation of a row, {name}, digits", text, "<= 50 ms"))
+    return rows
 
 
 def page(length: float = 10.0) -> Rows:

@@ -130,7 +130,7 @@ def measure(name: str, method: str, split: int, data_dir: Path) -> dict[str, Any
     folds = StratifiedKFold(5 if name == "digits" else 3, shuffle=True, random_state=split)
     train, test = next(iter(folds.split(X, y)))
     rows, new = prepared(name, X, train, test)
-    found: dict[str, Any] = {"set": name, "map": method, "split": split}
+    result: dict[str, Any] = {"set": name, "map": method, "split": split}
     numba.set_num_threads(1)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -142,15 +142,15 @@ def measure(name: str, method: str, split: int, data_dir: Path) -> dict[str, Any
             own, Z = places(method, rows, y[train], new)
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             print(f"{method} on {name}: {error}", file=sys.stderr)
-            return found
-        found["seconds"] = time.process_time() - began
+            return result
+        result["seconds"] = time.process_time() - began
         kept = map_quality(new, Z, n_neighbors=NEIGHBOURS)
-        found["error"] = 100.0 * knn_error(Z, y[test], n_neighbors=5, voters=(own, y[train]))
-        found["trust"], found["continuity"] = kept.trustworthiness, kept.continuity
-        found["overlap"] = kept.neighbourhood_overlap
-    numbers = "  ".join(f"{column} {found[column]:.3f}" for column in COLUMNS)
+        result["error"] = 100.0 * knn_error(Z, y[test], n_neighbors=5, voters=(own, y[train]))
+        result["trust"], result["continuity"] = kept.trustworthiness, kept.continuity
+        result["overlap"] = kept.neighbourhood_overlap
+    numbers = "  ".join(f"{column} {result[column]:.3f}" for column in COLUMNS)
     print(f"{name:20} {split} {method:17} {numbers}", flush=True)
-    return found
+    return result
 
 
 def table(results: pd.DataFrame, name: str) -> list[str]:
@@ -178,19 +178,19 @@ def pairs(results: pd.DataFrame) -> pd.DataFrame:
 def duel(results: pd.DataFrame) -> list[str]:
     """Return the lines of a comparison: set by set, then on how many sets each is better, truer and quicker."""
     ours, other = DUEL
-    found = pairs(results)
+    means = pairs(results)
     lines = [f"| {ours} / {other} | splits | error % | difference | trust | continuity | CPU |", "|---" * 7 + "|"]
-    for name, row in found.iterrows():
+    for name, row in means.iterrows():
         cells = [f"{row['error 0']:.2f} / {row['error 1']:.2f}", f"{row['less']:+.2f} ± {row['doubt']:.2f}"]
         cells += [f"{row[f'{each} 0']:.3f} / {row[f'{each} 1']:.3f}" for each in ("trust", "continuity")]
         cells.append(f"{row['seconds 0'] / row['seconds 1']:.2f}")
         lines.append(f"| {name} | {row['splits']:.0f} | " + " | ".join(cells) + " |")
-    clear = found["less"].abs() > 2.0 * found["doubt"]
-    fewer, more = (clear & (sign * found["less"] < 0.0) for sign in (1, -1))
-    less, truer = found["less"] < 0.0, found["trust 0"] > found["trust 1"]
-    torn, quicker = found["continuity 0"] < found["continuity 1"] - 0.005, found["seconds 0"] < found["seconds 1"]
+    clear = means["less"].abs() > 2.0 * means["doubt"]
+    fewer, more = (clear & (sign * means["less"] < 0.0) for sign in (1, -1))
+    less, truer = means["less"] < 0.0, means["trust 0"] > means["trust 1"]
+    torn, quicker = means["continuity 0"] < means["continuity 1"] - 0.005, means["seconds 0"] < means["seconds 1"]
     said = (
-        f"Sets: {len(found)}. {ours} has fewer errors on {less.sum()}; by more than two standard errors fewer on "
+        f"Sets: {len(means)}. {ours} has fewer errors on {less.sum()}; by more than two standard errors fewer on "
         f"{fewer.sum()} and more on {more.sum()}. It is truer on {truer.sum()} and takes less time on {quicker.sum()}. "
         f"Its continuity is lower by more than .005 on {torn.sum()}."
     )
@@ -220,6 +220,9 @@ def page(results: pd.DataFrame, clock: float, processor: float) -> str:
         "transform, compiled before, one thread. Mean ± standard deviation over the splits, whose training rows",
         "overlap. t-SNE has no transform: a new row is put between its nearest training rows. LDA has no plane of two",
         "classes.",
+        "",
+        "How both lead from truth to separation, by `separation` and by `target_weight`, is [apart](maps_front.md),",
+        "with a command of its own, benchmarks/maps_front.py: a curve takes many fits on a split, so splits are fewer.",
         "",
         "## ClassAtlas beside supervised UMAP",
         "",

@@ -103,18 +103,22 @@ def _maps(table: pd.DataFrame) -> Figure:
 
 def _front(table: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(8.0, 3.8), layout="constrained")
-    sizes = table.groupby(["set", "split"])["map"].transform("size")
-    complete = table[sizes == sizes.max()]  # sets of which every map is measured
+    ours, other, oracle = "ClassAtlas", "UMAP, supervised", "ClassAtlas, classes of new rows given"
+    sizes = table[table["map"].isin((ours, other))].groupby(["set", "split"]).size()
+    whole = sizes.index[sizes == sizes.max()]  # both curves are measured
+    complete = table[pd.MultiIndex.from_frame(table[["set", "split"]]).isin(whole)]
     means = complete.groupby(["map", "setting", "set"], dropna=False).mean(numeric_only=True)
     means = means.groupby(["map", "setting"], dropna=False).mean()
     for axes, measure in zip(figure.subplots(1, 2), ("trust", "continuity")):
-        for name, colour in (("ClassAtlas", BLUE), ("UMAP, supervised", ORANGE)):
+        curve = means.loc[oracle]
+        axes.plot(curve["error"], curve[measure], "--", color=GREY, linewidth=1, label=oracle)
+        for name, colour in ((ours, BLUE), (other, ORANGE)):
             curve = means.loc[name]
             axes.plot(curve["error"], curve[measure], "o-", color=colour, label=name)
             for setting in (curve.index.min(), curve.index.max()):
                 place = tuple(curve.loc[setting, ["error", measure]])
                 axes.annotate(f"{setting:g}", place, xytext=(4, 4), textcoords="offset points", color=colour)
-        for name in means.index.get_level_values("map").unique().difference(["ClassAtlas", "UMAP, supervised"]):
+        for name in means.index.get_level_values("map").unique().difference([ours, other, oracle]):
             place = means.loc[name].iloc[0][["error", measure]]
             axes.plot(*place, "s", color=GREY)
             axes.annotate(name, tuple(place), xytext=(4, 4), textcoords="offset points", color=GREY)

@@ -45,6 +45,9 @@ N_SAMPLES, N_FEATURES = 40, 4
 
 _configuration: Any = numba.config  # its attributes are made at run time
 
+# Starts a process that compiles, and reads names of methods to compile next from its standard input.
+COMPILER = (sys.executable, "-m", "supdr.warm", "--listen")
+
 _lock = threading.Lock()
 _current: Warming | None = None
 
@@ -95,12 +98,13 @@ def warm(report: Callable[[str], None] = print, preferred: Sequence[str] = ()) -
 class Warming:
     """A compilation in a separate process, which a thread monitors.
 
-    `lines`: progress so far, one line per compiled variant; threads may read it at any time. `finished`: whether the
-    process has ended. `error`: why it failed; None while it runs and after success.  Without the compiled kernels only
-    the first use of each is slow.
+    `command`: starts the process; names of methods to compile first follow it.  `lines`: progress so far, one line per
+    compiled variant; threads may read it at any time. `finished`: whether the process has ended. `error`: why it
+    failed; None while it runs and after success.  Without the compiled kernels only the first use of each is slow.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, command: Sequence[str]) -> None:
+        self._command = command
         self.lines: list[str] = []
         self.finished = False
         self.error: str | None = None
@@ -152,7 +156,7 @@ class Warming:
     def _run(self) -> None:
         try:
             with subprocess.Popen(
-                [sys.executable, "-m", "supdr.warm", "--listen", *self._take_preferred()],
+                [*self._command, *self._take_preferred()],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -175,12 +179,15 @@ class Warming:
         self._call(lambda _methods: True)
 
 
-def start_in_background() -> Warming:
-    """Start the compilation in another process, or return the running one; it is finished if all is compiled."""
+def start_in_background(command: Sequence[str] = COMPILER) -> Warming:
+    """Start the compilation in another process, or return the running one; it is finished if all is compiled.
+
+    `command`: starts the process.
+    """
     global _current
     with _lock:
         if _current is None or _current.finished:
-            _current = Warming()
+            _current = Warming(command)
             if is_warm():
                 _current.finished = True
             else:

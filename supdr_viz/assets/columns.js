@@ -7,10 +7,15 @@ table { border-collapse: collapse; width: 100%; font: 12px Roboto, sans-serif; c
 th { text-align: left; font-weight: 400; padding: 3px 6px; overflow-wrap: anywhere; }
 th b { font-weight: 600; } small { display: block; color: var(--supdr-secondary); font-size: 11px; }
 thead th { position: sticky; top: 0; z-index: 1; background: var(--supdr-card); color: var(--supdr-secondary); }
-td { padding: 3px 6px 3px 0; vertical-align: top; width: 96px; } tr + tr > * { border-top: 1px solid var(--supdr-border); }
+td { padding: 3px 6px; vertical-align: middle; width: 104px; } tr + tr > * { border-top: 1px solid var(--supdr-border); }
 tr.out b, tr.out svg { opacity: 0.5; } svg { display: block; width: 60px; height: 14px; fill: var(--supdr-secondary); }
-select, input { font: inherit; width: 96px; box-sizing: border-box; padding: 4px 5px; border-radius: 6px; color: inherit;
+select, input { font: inherit; width: 104px; height: 30px; box-sizing: border-box; padding: 4px 8px; border-radius: 8px; color: inherit;
   background: var(--supdr-card); border: 1px solid var(--supdr-border); }
+select { appearance: none; padding-right: 20px; cursor: pointer; text-overflow: ellipsis;
+  background: var(--supdr-card) var(--supdr-chevron) no-repeat right 3px center / 18px; }
+:is(select, input):hover { border-color: var(--supdr-secondary); }
+:is(select, input):focus-visible { outline: 2px solid var(--supdr-primary); outline-offset: -1px; }
+input[type=checkbox] { height: auto; accent-color: var(--supdr-primary); }
 label { display: flex; gap: 4px; padding: 2px 0; font-weight: 400; overflow-wrap: anywhere; }
 label input { width: auto; flex: none; margin: 1px 0 0; } .whole { padding: 3px 6px; font: 12px Roboto, sans-serif; color: var(--supdr-text); }
 @media (max-width: 599.95px) { .values { display: none; } td, select, input { width: 76px; } }`
@@ -73,6 +78,7 @@ function row(model, column) {
   const view = labelled("input", `View of ${column.name}`)
   role.append(...ROLES.map((each) => new Option(each, each)))
   view.maxLength = 40
+  view.placeholder = "none"
   role.onchange = () => {
     model.roles = {...model.roles, [column.name]: role.value}
   }

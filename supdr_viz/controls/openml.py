@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import panel as pn
 
-from supdr.datasets import load_openml
+from supdr.datasets import Dataset, load_openml
 from supdr_viz.controls.upload import Loaded, limits
 from supdr_viz.ui import widgets
 from supdr_viz.ui.background import Latest, Outcome
@@ -16,11 +16,11 @@ from supdr_viz.ui.background import Latest, Outcome
 class OpenMLPanel:
     """Load a data set of openml.org by name or number.
 
-    `on_loaded`: ``on_loaded(dataset, options)``.
+    `on_loaded`: ``on_loaded(dataset, options)``. `fetch`: as `supdr.datasets.load_openml`.
     """
 
-    def __init__(self, on_loaded: Loaded) -> None:
-        self._on_loaded = on_loaded
+    def __init__(self, on_loaded: Loaded, fetch: Callable[..., Dataset] = load_openml) -> None:
+        self._on_loaded, self._fetch = on_loaded, fetch
         self._latest = Latest()
         self._expected = self._target = ""
         self.field = widgets.text_field("Name or number on openml.org", placeholder="ionosphere or 59")
@@ -52,7 +52,7 @@ class OpenMLPanel:
         self.load.loading = True
         widgets.message(self.message, f"Asking openml.org for {name} …")
         self._latest.ask(
-            lambda: load_openml(name, target=target or None, limits=limits()),
+            lambda: self._fetch(name, target=target or None, limits=limits()),
             widgets.guarded(lambda outcome: self._fetched(outcome, {"name": name, "target": target})),
         )
 

@@ -41,7 +41,7 @@ MANY_NUMBERS = 20
 TASKS = {"classification": "classification", "regression": "regression"}
 MAX_SHOWN_COLUMNS = 30
 # Pixels across of a choice beside others.
-CHOICE = 190
+CHOICE = 158
 # Name of a table that was pasted, in links and saved settings.
 PASTED = "pasted.csv"
 
@@ -105,7 +105,12 @@ class UploadPanel:
         self.table = widgets.html(visible=False)
         self.columns = ColumnTable(visible=False, margin=(4, 8), **widgets.WIDE)
         self.missing = pmui.TextInput(
-            label="Written for a missing cell", size="small", visible=False, margin=(6, 8), width=CHOICE
+            label="Written for a missing cell",
+            size="small",
+            visible=False,
+            margin=(6, 8),
+            width=CHOICE,
+            sx={"& .MuiOutlinedInput-input": {"py": "5.5px"}},  # as high as the menus beside it
         )
         fillings = {label: value for value, label in IMPUTE.choices}
         self.sheet, self.target, self.task, self.impute = (
@@ -147,7 +152,8 @@ class UploadPanel:
             widgets.button(each.label, partial(self._try, name), kind="text", icon="table_view")
             for name, each in SAMPLES.items()
         ]
-        return widgets.flow(widgets.caption("Or try one of these:", width=112, sizing_mode=None), *buttons, margin=0)
+        words = widgets.caption("Or try one of these:", width=112, sizing_mode=None, margin=(6, 8, 2, 8))
+        return widgets.flow(words, *buttons, margin=0)
 
     def _try(self, name: str) -> None:
         self.receive(name, SAMPLES[name].csv())

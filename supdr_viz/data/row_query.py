@@ -178,17 +178,17 @@ def column_named(name: str, names: Iterable[str]) -> str:
 
     Raises QueryProblem if there is none, or more than one.
     """
-    wanted, plain = _plain(name), {each: _plain(each) for each in names}
+    key, plain = _plain(name), {each: _plain(each) for each in names}
     for fits in (
-        lambda text: text == wanted,
-        lambda text: text.startswith(wanted),
-        lambda text: wanted in text,
+        lambda text: text == key,
+        lambda text: text.startswith(key),
+        lambda text: key in text,
     ):
-        found = [each for each, text in plain.items() if wanted and fits(text)]
-        if len(found) == 1 or (found and len({plain[each] for each in found}) == 1):
-            return found[0]
-        if found:
-            raise QueryProblem(f"{name!r} is part of several columns: {_listed(found)}.")
+        fitting = [each for each, text in plain.items() if key and fits(text)]
+        if len(fitting) == 1 or (fitting and len({plain[each] for each in fitting}) == 1):
+            return fitting[0]
+        if fitting:
+            raise QueryProblem(f"{name!r} is part of several columns: {_listed(fitting)}.")
     raise QueryProblem(f"There is no column {name!r}; there are {_listed(list(plain))}.")
 
 
@@ -206,31 +206,31 @@ def compared(column: Values, sign: str, value: str) -> NDArray:
 
     `sign`: one of ">", ">=", "<", "<=", "=", "!=", "~".
     """
-    known = np.isfinite(column.values)
+    observed = np.isfinite(column.values)
     number = number_in(value)
     if not column.categories and sign != "~":
         if number is None:
             raise QueryProblem(f"{column.name} holds numbers; {value!r} is none.")
-        return known & _ORDERS[sign](column.values, number)
+        return observed & _ORDERS[sign](column.values, number)
     if not column.categories:
-        texts = np.array([f"{each:g}" for each in column.values[known]], dtype=object)
-        return _spread(known, np.array([value in text for text in texts], dtype=bool))
+        texts = np.array([f"{each:g}" for each in column.values[observed]], dtype=object)
+        return _spread(observed, np.array([value in text for text in texts], dtype=bool))
     chosen = np.array([_holds(category, sign, value, number) for category in column.categories], dtype=bool)
-    return _spread(known, chosen[column.values[known].astype(int)])
+    return _spread(observed, chosen[column.values[observed].astype(int)])
 
 
 def _holds(category: str, sign: str, value: str, number: float | None) -> bool:
-    text, wanted, own = category.casefold(), value.casefold(), number_in(category)
+    text, key, own = category.casefold(), value.casefold(), number_in(category)
     if sign == "~":
-        return wanted in text
+        return key in text
     if own is not None and number is not None:
         return bool(_ORDERS[sign](own, number))
-    return bool(_ORDERS[sign](text, wanted))
+    return bool(_ORDERS[sign](text, key))
 
 
-def _spread(known: NDArray, values: NDArray) -> NDArray:
-    mask = np.zeros(len(known), dtype=bool)
-    mask[known] = values
+def _spread(observed: NDArray, values: NDArray) -> NDArray:
+    mask = np.zeros(len(observed), dtype=bool)
+    mask[observed] = values
     return mask
 
 

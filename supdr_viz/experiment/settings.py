@@ -64,7 +64,7 @@ SHOWN = Parameter(
     "shown",
     "Latent rows shown",
     "choice",
-    choices=choices(("embedding", "embedding (saw labels)"), ("transform", "transform (did not)")),
+    choices=choices(("embedding", "placed using labels"), ("transform", "placed without labels")),
     default="embedding",
     help="The rows as learnt with their labels, or as new rows would be placed.",
 )

@@ -48,9 +48,9 @@ def _points(chart: PlaneChart, colours: Palette) -> hv.Points:
         return hv.Points(chart.points, names).opts(color=colours.classes[0], **look)
     shades = chart.scale.colours(colours)
     if not chart.scale.names:
-        made = hv.Points((*chart.points.T, chart.values), names, "y")
+        points = hv.Points((*chart.points.T, chart.values), names, "y")
         look["clipping_colors"] = {"NaN": colours.muted}
-        return made.opts(color="y", cmap=shades, clim=chart.scale.limits, colorbar=True, **look)
+        return points.opts(color="y", cmap=shades, clim=chart.scale.limits, colorbar=True, **look)
     labelled = ~np.isnan(chart.values)
     shown = np.array([chart.scale.names[int(code)] if ok else UNLABELLED for code, ok in zip(chart.values, labelled)])
     meaning = {**dict(zip(chart.scale.names, shades)), UNLABELLED: colours.muted}
@@ -70,7 +70,7 @@ def _image(surface: PlaneFunction, axis_names: tuple[str, str], colours: Palette
 
 @_element.register
 def _curves(chart: CurveChart, colours: Palette) -> hv.NdOverlay:
-    made = {
+    curves = {
         name: hv.Curve((np.arange(1, len(values) + 1), values), "iteration", "loss").opts(
             color=colours.curves[number % len(colours.curves)],
             line_dash=DASHES.get(name, "solid"),
@@ -78,7 +78,7 @@ def _curves(chart: CurveChart, colours: Palette) -> hv.NdOverlay:
         )
         for number, (name, values) in enumerate(chart.curves.items())
     }
-    return hv.NdOverlay(made, "term").opts(
+    return hv.NdOverlay(curves, "term").opts(
         hv.opts.NdOverlay(
             logy=chart.log,
             width=WIDE,

@@ -93,14 +93,14 @@ def watch(
     shown, name = _Shown(screen, channel), type(learner).__name__
     classification = scene.task == "classification"
     numbered = partial(Numbered, labels=as_labels(y), numbers=parts.y_train)
-    asked = (numbered if classification else OnInput)(estimator, table, fitted=staged)
+    estimator_input = (numbered if classification else OnInput)(estimator, table, fitted=staged)
 
     def draw() -> None:
         """Show the last iterate."""
-        shown.picture(_replay(asked, recording, scene, parts, name, last=True))
+        shown.picture(_replay(estimator_input, recording, scene, parts, name, last=True))
 
     _follow(estimator, staged, X, y, recording, draw)
-    shown.report(_replay(asked, recording, scene, parts, name))
+    shown.report(_replay(estimator_input, recording, scene, parts, name))
     return Watched(estimator, recording, channel)
 
 
@@ -134,9 +134,9 @@ class Watched:
         """The snapshot on display; the last one unless the user went back."""
         iteration = self._channel.iteration if self._channel else None
         ring = self._recording.ring
-        found = ring.newest if iteration is None else ring.nearest(iteration)
-        assert found is not None
-        return found
+        snapshot = ring.newest if iteration is None else ring.nearest(iteration)
+        assert snapshot is not None
+        return snapshot
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -227,7 +227,7 @@ class Numbered(OnInput):
     @property
     def classes_(self) -> NDArray:
         """Class numbers (K,), in the order of the estimator's scores."""
-        return np.array([self._numbers[np.argmax(self._labels == known)] for known in self._fitted.classes_])
+        return np.array([self._numbers[np.argmax(self._labels == label)] for label in self._fitted.classes_])
 
     @property
     def transduction_(self) -> NDArray:
@@ -265,8 +265,8 @@ class _Shown:
             f'style="width:100%;height:{HEIGHT}px;border:0" sandbox="allow-scripts"></iframe>'
             f'<img alt="{name}, iteration {last.iteration}" src="{picture}">'
         )
-        said = ", ".join(f"{name} {value:.4g}" for name, value in last.numbers.items())
-        self._show({"text/html": frame, "image/png": png, "text/plain": f"{replay.method}: {said}"})
+        text = ", ".join(f"{name} {value:.4g}" for name, value in last.numbers.items())
+        self._show({"text/html": frame, "image/png": png, "text/plain": f"{replay.method}: {text}"})
         if self._channel is not None:
             self._open(self._channel)
 
@@ -337,11 +337,11 @@ def _rows(
 
 
 def _replay(
-    asked: OnInput, recording: Recording, scene: Scene, parts: Split, method: str, *, last: bool = False
+    estimator_input: OnInput, recording: Recording, scene: Scene, parts: Split, method: str, *, last: bool = False
 ) -> Replay:
     if recording.ring.newest is not None:
         recording.watch(recording.ring.newest)
-    recorded = [(snapshot, asked) for snapshot in recording.ring.snapshots]
+    recorded = [(snapshot, estimator_input) for snapshot in recording.ring.snapshots]
     return make_replay(
         recorded[-1:] if last else recorded,
         scene,

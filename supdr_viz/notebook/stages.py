@@ -102,10 +102,10 @@ class Staged:
             and hasattr(learner, "predict")
             and not hasattr(learner, "fit_predict"),
         }
-        known = [way for way, there in ways.items() if there]
-        if not known:
+        ways_there = [way for way, there in ways.items() if there]
+        if not ways_there:
             raise ValueError(f"{WAYS}; {type(learner).__name__} has none of these")
-        self._way = known[0]
+        self._way = ways_there[0]
 
     def at(self, snapshot: Snapshot) -> AsOf:
         """Return the estimator as of a snapshot."""

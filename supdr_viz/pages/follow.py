@@ -11,13 +11,10 @@ from supdr_viz.pages.class_link import FOLLOW
 from supdr_viz.pages.training_bar import STATUS_CSS
 from supdr_viz.ui.markup import HEAD_CSS, TEXT_CSS
 from supdr_viz.ui.own_files import ASSETS, OwnFile, bundle
-from supdr_viz.ui.theme import css_variables, palette
+from supdr_viz.ui.theme import FONTS, css_variables, palette
 
 _SQUARES = {"input": (), "latent": ("numbers of the map",), "method": ("keys", "numbers")}
 _CURVES = ("losses", "errors")
-
-# The kit's own sheet, which tells where the fonts of the pages are.
-FONTS = "static/extensions/panel-material-ui/panel-material-ui.bundle.css"
 
 SAID_CSS = """
 .said { display: flex; flex-wrap: wrap; column-gap: 12px; font-size: 11.5px; color: var(--supdr-secondary); }

@@ -55,11 +55,11 @@ def add_reproduce(commands: Any) -> None:
 
 def run_reproduce(arguments: argparse.Namespace) -> int:
     """List or measure; the exit status is 1 if something could not be measured, 2 if a name is unknown."""
-    known = items()
+    all_items = items()
     if not arguments.names:
-        _list(known)
+        _list(all_items)
         return 0
-    chosen = _chosen(known, arguments.names)
+    chosen = _chosen(all_items, arguments.names)
     if isinstance(chosen, str):
         print(f"supdr-viz reproduce: {chosen}", file=sys.stderr)
         return 2
@@ -102,20 +102,20 @@ def _measure(item: Item, bench: Bench) -> Finding:
     return Finding(item, rows, seconds=bench.seconds)
 
 
-def _chosen(known: dict[str, Item], names: list[str]) -> list[Item] | str:
+def _chosen(all_items: dict[str, Item], names: list[str]) -> list[Item] | str:
     """Return the items that are meant, or a sentence about a name that means none."""
     chosen: dict[str, Item] = {}
     for name in names:
-        found = {key: item for key, item in known.items() if name == "all" or key.startswith(name)}
+        found = {key: item for key, item in all_items.items() if name == "all" or key.startswith(name)}
         if not found:
-            return f"there is no item {name!r}; there are {', '.join(known)}"
+            return f"there is no item {name!r}; there are {', '.join(all_items)}"
         chosen |= found
     return list(chosen.values())
 
 
-def _list(known: dict[str, Item]) -> None:
+def _list(all_items: dict[str, Item]) -> None:
     paper = ""
-    for item in known.values():
+    for item in all_items.values():
         if item.paper != paper:
             paper = item.paper
             print(paper)

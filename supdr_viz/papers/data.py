@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from supdr.datasets import Dataset, Limits, load_openml, read_file
 
 # Name of a set -> number or name on openml.org. The others are read from local copies only.
 OPENML = {
@@ -53,8 +56,6 @@ def load_table(name: str, data_dir: Path | None, task: str = "classification") -
     (one of "classification", "regression"): classes are numbered from 0. Returns `X, y`. Raises NoData if it is neither
     there nor on OpenML, or cannot be read.
     """
-    from supdr.datasets import Limits, load_openml, read_file
-
     for path in [data_dir / f"{name}{ending}" for ending in (".csv.gz", ".csv")] if data_dir else []:
         if path.exists():
             import pandas as pd
@@ -90,32 +91,34 @@ def load_scaled(name: str, data_dir: Path | None) -> tuple[NDArray, NDArray]:
     return scaled(X[whole]), scaled(y[whole][:, None])[:, 0]
 
 
-def load_multifeat(data_dir: Path | None) -> tuple[NDArray, NDArray, tuple[int, ...]]:
+def load_multifeat(
+    data_dir: Path | None, fetch: Callable[..., Dataset] = load_openml
+) -> tuple[NDArray, NDArray, tuple[int, ...]]:
     """Return X, y (digits 5 to 9 are class 1) and the sizes of the six views.
 
     From ``multifeat.npz`` in `data_dir`, one array per view and y; else from OpenML, one table per view.
+
+    `fetch`: as `supdr.datasets.load_openml`.
 
     Raises NoData if there is no such file and OpenML does not give the six tables in the order of the UCI files.
     """
     path = (data_dir or Path()) / "multifeat.npz"
     if data_dir is None or not path.exists():
-        return _multifeat_of_openml()
+        return _multifeat_of_openml(fetch)
     with np.load(path, allow_pickle=False) as data:
         X = np.hstack([data[name] for name in MULTIFEAT])
         sizes = tuple(data[name].shape[1] for name in MULTIFEAT)
         return X.astype(float), (data["y"].ravel() >= 5).astype(int), sizes
 
 
-def _multifeat_of_openml() -> tuple[NDArray, NDArray, tuple[int, ...]]:
+def _multifeat_of_openml(fetch: Callable[..., Dataset]) -> tuple[NDArray, NDArray, tuple[int, ...]]:
     """Fetch the six tables.  Nothing in them says which rows belong together but their order: 200 of each digit."""
-    from supdr.datasets import load_openml
-
     where = "name a folder with multifeat.npz (one array per view and y) by --data-dir"
     digits = np.repeat(np.arange(10), 200)
     tables = []
     for view, (name, width) in MULTIFEAT.items():
         try:
-            X, y = load_openml(name, task="classification").to_xy()
+            X, y = fetch(name, task="classification").to_xy()
         except (OSError, ValueError) as error:
             raise NoData(f"MULTIFEAT's view {view} could not be fetched from OpenML ({error}): {where}") from error
         blocks = len({(code, digit) for code, digit in zip(y, digits)})

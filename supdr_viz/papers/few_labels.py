@@ -83,8 +83,8 @@ def known(y: NDArray, rows: NDArray) -> NDArray:
 def folds(y: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
     """Yield (kept, held out) rows of those that have a label, in ascending order."""
     rows = np.flatnonzero(~np.isnan(y))
-    for held in np.array_split(rows, min(FOLDS, len(rows))):
-        yield np.setdiff1d(rows, held), held
+    for part in np.array_split(rows, min(FOLDS, len(rows))):
+        yield np.setdiff1d(rows, part), part
 
 
 # --- the choice of settings -------------------------------------------------------------------------------------------
@@ -117,8 +117,8 @@ def chosen(models: Sequence[Any], X: NDArray, y: NDArray) -> Work[Any]:
     best, lowest = models[0], np.inf
     for model in models if len(models) > 1 else ():
         error = 0.0
-        for kept, held in folds(y):
-            error += float(((model.fit(X, known(y, kept)).transduction_[held] - y[held]) ** 2).sum())
+        for train, test in folds(y):
+            error += float(((model.fit(X, known(y, train)).transduction_[test] - y[test]) ** 2).sum())
             yield
         if error < lowest:
             best, lowest = model, error
@@ -168,20 +168,29 @@ class Study:
     y (n,): rows with missing cells or an unknown target are left out.
     shares: shares of labelled rows.
     methods: of `CORE` and `GRAPHS`.
-    seed: draws are ``default_rng(100 + seed)`` and the next four.
+    seed: draws are ``default_rng(100 + seed)`` and the next ones.
+    n_draws: draws for each share of labels.
     """
 
-    def __init__(self, X: NDArray, y: NDArray, shares: Sequence[float], methods: Sequence[str], seed: int = 0) -> None:
+    def __init__(
+        self,
+        X: NDArray,
+        y: NDArray,
+        shares: Sequence[float],
+        methods: Sequence[str],
+        seed: int = 0,
+        n_draws: int = N_DRAWS,
+    ) -> None:
         whole = np.isfinite(y) & np.isfinite(X).all(axis=1)
         X, y = X[whole], y[whole]
         if len(X) > MAX_ROWS:
-            kept = np.random.default_rng(seed).permutation(len(X))[:MAX_ROWS]
-            X, y = X[kept], y[kept]
+            rows = np.random.default_rng(seed).permutation(len(X))[:MAX_ROWS]
+            X, y = X[rows], y[rows]
         self.X, self.y = scaled(X), scaled(y[:, None])[:, 0] if len(y) and np.ptp(y) > 0 else np.zeros(len(y))
-        self.shares, self.methods, self.seed = tuple(shares), tuple(methods), seed
+        self.shares, self.methods, self.seed, self.n_draws = tuple(shares), tuple(methods), seed, n_draws
         self.errors: dict[Cell, list[float]] = {}
         usable = len(self.X) >= 2 * LEAST and self.X.shape[1] > 0
-        self.total = N_DRAWS * len(self.shares) * len(self.methods) if usable else 0
+        self.total = n_draws * len(self.shares) * len(self.methods) if usable else 0
         self.done, self.current = 0, ""
         self._work = self._run()
 
@@ -215,7 +224,7 @@ class Study:
     def _run(self) -> Iterator[None]:
         # One draw after the other, so that every method soon has a bar; the dear ones last.
         first, last = ([method for method in self.methods if (method in CORE) is core] for core in (True, False))
-        rounds = [itertools.product(range(N_DRAWS), methods, self.shares) for methods in (first, last)]
+        rounds = [itertools.product(range(self.n_draws), methods, self.shares) for methods in (first, last)]
         for draw, method, share in itertools.chain(*rounds):
             rows, self.current = self.drawn(share, draw), method
             try:

@@ -116,10 +116,10 @@ def _latents(X: NDArray, degrees: tuple[int, ...], n_settings: int) -> tuple[NDA
 def _validated(Z: NDArray, y: NDArray, degree: int, reg_w: float) -> float:
     """Return the sum of squared errors of eq. 12 on labelled rows that are left out, fold by fold."""
     error, kernel = 0.0, Kernel("poly", degree)
-    for kept, held in folds(y):
-        form = regression(kernel, reg_w, Z.shape[1], len(kept))
-        fit, _ = form.solve(Z[kept], y[kept, None])
-        error += float(((form.predict(fit, Z[kept], Z[held])[:, 0] - y[held]) ** 2).sum())
+    for train, test in folds(y):
+        form = regression(kernel, reg_w, Z.shape[1], len(train))
+        fit, _ = form.solve(Z[train], y[train, None])
+        error += float(((form.predict(fit, Z[train], Z[test])[:, 0] - y[test]) ** 2).sum())
     return error
 
 

@@ -49,7 +49,7 @@ def _least_target(image: NDArray, coef: NDArray, cost: float) -> NDArray:
         {"type": "ineq", "fun": lambda v: v[-1]},
         {"type": "ineq", "fun": lambda v: v[-1] - 1.0 + coef @ v[:-1]},
     ]
-    found = minimize(
+    solution = minimize(
         lambda v: ((v[:-1] - image) ** 2).sum() + cost * v[-1],
         start,
         jac=lambda v: np.append(2.0 * (v[:-1] - image), cost),
@@ -57,7 +57,7 @@ def _least_target(image: NDArray, coef: NDArray, cost: float) -> NDArray:
         method="SLSQP",
         options={"ftol": 1e-14},
     )
-    return found.x[:-1]
+    return solution.x[:-1]
 
 
 def off_line(model: MAC, X: NDArray, y: NDArray) -> float:

@@ -69,11 +69,11 @@ def fig_5(bench: Bench) -> list[Row]:
 
 def _odd_or_even(bench: Bench, count: int) -> dict[str, tuple[float, ...]]:
     """Return the test errors of every method, C chosen by validation."""
-    draws, held = bench.either(1, 3), bench.either(500, 2000)
-    X, y, X_test, y_test = digits(bench, draws * count + held, held)
+    draws, n_test = bench.either(1, 3), bench.either(500, 2000)
+    X, y, X_test, y_test = digits(bench, draws * count + n_test, n_test)
     X, y = np.vstack([X, X_test]), np.concatenate([y, y_test]) % 2
     splits = [
-        (np.arange(draw * count, (draw + 1) * count), np.arange(draws * count, draws * count + 2 * held))
+        (np.arange(draw * count, (draw + 1) * count), np.arange(draws * count, draws * count + 2 * n_test))
         for draw in range(draws)
     ]
     svm = SVC(gamma=GAMMA)

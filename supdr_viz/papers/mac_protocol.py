@@ -32,7 +32,7 @@ def thirds(y: NDArray, n: int, train: float = 0.6) -> list[tuple[NDArray, NDArra
     `y` (n_samples,); `train`: share of the rows to train.
     """
     splits = StratifiedShuffleSplit(n, train_size=train, random_state=0).split(y, y)
-    return [(train, held[: len(held) // 2 * 2]) for train, held in splits]
+    return [(train, test[: len(test) // 2 * 2]) for train, test in splits]
 
 
 def validation_error(model: Any, X: NDArray, y: NDArray) -> float:

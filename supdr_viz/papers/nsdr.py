@@ -102,10 +102,10 @@ def _errors(bench: Bench, name: str) -> dict[str, tuple[float, ...]]:
         "NSDR": NSDR(**TABLE_1_NSDR[name], **loop, kernel="poly"),
         "LSDR": LSDR(**TABLE_1_LSDR[name], **loop),
     }
-    found = {method: bench.values(model, X, y, **folds, transductive=True) for method, model in loops_on.items()}
+    values = {method: bench.values(model, X, y, **folds, transductive=True) for method, model in loops_on.items()}
     inductive: dict[str, Any] = {**_machines(name)}
     inductive["calibrated"] = LSDR(**TABLE_1_LSDR[name], **PAPER_SETTING, max_iter=bench.either(5, 100))
-    return found | {method: bench.values(model, X, y, **folds) for method, model in inductive.items()}
+    return values | {method: bench.values(model, X, y, **folds) for method, model in inductive.items()}
 
 
 def _machines(name: str) -> dict[str, Pipeline]:
@@ -144,8 +144,8 @@ def search(bench: Bench) -> list[Row]:
         X, y = _load(name, bench)
         for method, n_draws, n_rounds in (("NSDR", bench.either(2, 40), 15), ("LSDR", bench.either(4, 100), 40)):
             model = Searched(method, n_draws, bench.either(5, n_rounds))
-            found = bench.values(model, X, y, cv=bench.either(2, _FOLDS), transductive=True)
-            rows.append(Row(f"{name}: {method}, {n_draws} draws", found, *_TABLE_2[name][method], paper_n=_FOLDS))
+            values = bench.values(model, X, y, cv=bench.either(2, _FOLDS), transductive=True)
+            rows.append(Row(f"{name}: {method}, {n_draws} draws", values, *_TABLE_2[name][method], paper_n=_FOLDS))
     return rows
 
 
@@ -164,14 +164,14 @@ def special_case(bench: Bench) -> list[Row]:
     rows = []
     for name in bench.either(FIVE_SETS[:1], FIVE_SETS[:3]):
         X, y = _load(name, bench)
-        found: dict[str, dict[str, NDArray]] = {}
+        values: dict[str, dict[str, NDArray]] = {}
         for method, model in models.items():
             settings: dict[str, Any] = {"cv": bench.either(2, _FOLDS), "scoring": scoring, "transductive": True}
             cell = bench.sweep(model, X, y, **settings).cells[0]
-            found[method] = {metric: np.array(cell.values(metric)) for metric in scoring}
-        ratio = found["NSDR"]["objective"] / found["LSDR"]["objective"]
+            values[method] = {metric: np.array(cell.values(metric)) for metric in scoring}
+        ratio = values["NSDR"]["objective"] / values["LSDR"]["objective"]
         rows.append(Row(f"{name}: objective of NSDR of degree 1 / of LSDR", tuple(ratio), 1.0))
-        gap = found["NSDR"]["error"] - found["LSDR"]["error"]
+        gap = values["NSDR"]["error"] - values["LSDR"]["error"]
         rows.append(Row(f"{name}: error of NSDR of degree 1 minus that of LSDR", tuple(gap), 0.0))
     return rows
 
@@ -224,10 +224,10 @@ def costs(bench: Bench) -> list[Row]:
     for method, model in loops(10).items():
         began = time.perf_counter()
         repetitions = range(bench.either(1, 3))
-        found = tuple(exponent(model, sizes[method], 20, bench.either(3, 7)) for _repetition in repetitions)
+        exponents = tuple(exponent(model, sizes[method], 20, bench.either(3, 7)) for _repetition in repetitions)
         bench.seconds += time.perf_counter() - began
         what = f"{method}: exponent of the seconds of an epoch in the number of rows"
-        rows.append(Row(what, found, 1.5, kind="at most"))
+        rows.append(Row(what, exponents, 1.5, kind="at most"))
     loop = NSDR(**RING, **RING_MACHINE, **LOOP)
     epochs = {"max_iter": [bench.either(300, 3000)]}
     share = over_draws(bench, "disc", 40, bench.either(1, 5), loop, epochs, {"rises": rises})["rises"]

@@ -58,13 +58,13 @@ def over_draws(
     bench: Bench, kind: str, n_rows: int, n_draws: int, model: Any, grid: dict[str, list[Any]], scoring: dict[str, Any]
 ) -> dict[str, NDArray]:
     """Return every metric of a model on draws of points, (draws, cells); it is fitted to and judged on all rows."""
-    found: dict[str, list[list[float]]] = {name: [] for name in scoring}
+    values: dict[str, list[list[float]]] = {name: [] for name in scoring}
     for seed in range(n_draws):
         X, y = make_noisy_plane(kind, n_rows, noise=0.0, random_state=seed).to_xy()
         result = bench.sweep(model, X, y, grid, cv=everything(X), scoring=scoring, seeds=(seed,))
-        for name, draws in found.items():
+        for name, draws in values.items():
             draws.append([result.cells[number].mean(name) for number in range(len(result.cells))])
-    return {name: np.array(draws) for name, draws in found.items()}
+    return {name: np.array(draws) for name, draws in values.items()}
 
 
 def figure_1(bench: Bench) -> list[Row]:
@@ -75,15 +75,17 @@ def figure_1(bench: Bench) -> list[Row]:
     metric = {"separable": separable}
     loop = LSDR(**DRAWN, **LOOP, **ridges)
     grid = {"beta": [0.4, 1.0], "max_iter": [short, long]}
-    found = over_draws(bench, *draws, loop, grid, metric)["separable"]
+    values = over_draws(bench, *draws, loop, grid, metric)["separable"]
     descent = LSDR(beta=0.4, max_iter=300, **DRAWN, **ridges)
     descended = over_draws(bench, *draws, descent, {"beta": [0.4]}, metric)["separable"]
     question: dict[str, Any] = {"kind": "at least", "about": "question"}
     return [
-        Row("share of draws that LSDR separates", tuple(found[:, 1]), 1.0, kind="at least"),
-        Row("the same minus the share of plain factorisation", tuple(found[:, 1] - found[:, 3]), 0.0, kind="at least"),
-        Row("share of draws that plain factorisation separates", tuple(found[:, 3]), 0.5, kind="at most"),
-        Row(f"share of draws that LSDR separates after {short} epochs", tuple(found[:, 0]), 1.0, **question),
+        Row("share of draws that LSDR separates", tuple(values[:, 1]), 1.0, kind="at least"),
+        Row(
+            "the same minus the share of plain factorisation", tuple(values[:, 1] - values[:, 3]), 0.0, kind="at least"
+        ),
+        Row("share of draws that plain factorisation separates", tuple(values[:, 3]), 0.5, kind="at most"),
+        Row(f"share of draws that LSDR separates after {short} epochs", tuple(values[:, 0]), 1.0, **question),
         Row("share of draws that LSDR separates by block descent", tuple(descended[:, 0]), 1.0, **question),
     ]
 
@@ -148,7 +150,7 @@ def _errors_and_losses(
     bench: Bench, model: Any, X: NDArray, y: NDArray, counts: tuple[int, ...]
 ) -> list[dict[str, NDArray]]:
     """Return losses and errors after so many epochs, for every fold; the test rows take part without labels."""
-    found = []
+    pairs = []
     folds = list(StratifiedKFold(bench.either(2, 5), shuffle=True, random_state=0).split(X, y))
     began = time.perf_counter()
     for count in counts:
@@ -161,9 +163,9 @@ def _errors_and_losses(
                 values[term].append(float(fitted.history_[term][-1]))
             for part, rows in (("training", train), ("test", test)):
                 values[part].append(float(np.mean(fitted.transduction_[rows] != y[rows])))
-        found.append({name: np.array(each) for name, each in values.items()})
+        pairs.append({name: np.array(each) for name, each in values.items()})
     bench.seconds += time.perf_counter() - began
-    return found
+    return pairs
 
 
 def figure_4(bench: Bench) -> list[Row]:

@@ -193,7 +193,7 @@ def figure(row: Row, width: int = 180, height: int = 20) -> str:
 
     middle = height / 2
     left, right, here = at(values[0]), at(values[1]), at(row.paper)
-    said = f"paper {row.paper:.4g}, measured {row.mean:.4g}"
+    text = f"paper {row.paper:.4g}, measured {row.mean:.4g}"
     band = f"<rect x='{left:.1f}' y='3' width='{right - left:.1f}' height='{height - 6}' class='band'/>"
     marks = [
         band if row.paper_sd else "",
@@ -202,7 +202,7 @@ def figure(row: Row, width: int = 180, height: int = 20) -> str:
         *(f"<circle cx='{at(value):.1f}' cy='{middle}' r='1.6' class='one'/>" for value in row.measured),
         f"<circle cx='{at(row.mean):.1f}' cy='{middle}' r='4'/>",
     ]
-    return f"<svg width='{width}' height='{height}' role='img' aria-label='{said}'>{''.join(marks)}</svg>"
+    return f"<svg width='{width}' height='{height}' role='img' aria-label='{text}'>{''.join(marks)}</svg>"
 
 
 STYLE = """<style>

@@ -188,12 +188,14 @@ def _compared(
     plain = {**_RIDGES, **_FEW_SWEEPS, "family_x": families[0]}
     reduced = {"Logistic-UDR": LogisticUDR(**plain), "SVM-UDR": SVMUDR(**plain)}
     grid = {"n_components": sizes, "recon_weight": bench.either(WEIGHTS[::3], WEIGHTS)}
-    found = {name: best_of(bench.sweep(model, X, y, grid, cv=cv), "n_components") for name, model in sweeps.items()} | {
+    values = {
+        name: best_of(bench.sweep(model, X, y, grid, cv=cv), "n_components") for name, model in sweeps.items()
+    } | {
         name: best_of(bench.sweep(model, X, y, {"n_components": sizes}, cv=cv), "n_components")
         for name, model in reduced.items()
     }
     machine = bench.values(SVC(kernel="linear"), X, y, cv=cv)
-    return found | {"SVM": dict.fromkeys(sizes, machine)}
+    return values | {"SVM": dict.fromkeys(sizes, machine)}
 
 
 def glm_table_2(bench: Bench) -> list[Row]:
@@ -205,15 +207,15 @@ def glm_table_2(bench: Bench) -> list[Row]:
         bits = (times[np.ix_(nodes, nodes)] > times[np.ix_(nodes, nodes)].mean(axis=0)).astype(float)
         parts.append(folded(bits[:, 1:], bits[:, 0].astype(int), 5))
     sizes = bench.either((2,), (2, 5, 10))
-    found = _compared(bench, stacked(parts), sizes, ("bernoulli", "gaussian"), tol=1e-5)
-    own = found["Bernoulli-SDR"]
+    compared = _compared(bench, stacked(parts), sizes, ("bernoulli", "gaussian"), tol=1e-5)
+    own = compared["Bernoulli-SDR"]
     least = min(sizes, key=lambda size: float(np.mean(own[size])))
     return [
         Row(f"error of Bernoulli-SDR at its best L, {least}", own[least], 0.15, kind="at most"),
         *(
             Row(f"L = {size}: error of Bernoulli-SDR minus {name}", minus(own[size], values[size]), 0.0, kind="at most")
             for size in sizes
-            for name, values in found.items()
+            for name, values in compared.items()
             if name != "Bernoulli-SDR"
         ),
     ]
@@ -248,12 +250,12 @@ def _factors(bench: Bench, n_rows: int, n_columns: int, amplitude: float) -> Tri
 def glm_table_3(bench: Bench) -> list[Row]:
     """Mass spectra: 50 rows of 38,573 columns drawn, and ARCENE's 200 of 10,000."""
     sizes, leads = bench.either((2, 6), (2, 4, 6, 8, 10)), {2: 0.02, 4: 0.0, 6: 0.0}
-    drawn = _compared(bench, _factors(bench, 50, 38_573, 60.0), sizes, ("gaussian",))
+    compared = _compared(bench, _factors(bench, 50, 38_573, 60.0), sizes, ("gaussian",))
     X, y = load_table("arcene", bench.data_dir)
     X = X[:, np.ptp(X, axis=0) > 0.0]
     X = in_unit_rows((X - X.mean(axis=0)) / X.std(axis=0))
     spectra = _compared(bench, folded(X, y, bench.either(2, 5)), bench.either((2,), sizes), ("gaussian",))
-    return [*_wide_rows(drawn, "six factors", leads), *_wide_rows(spectra, "ARCENE", leads)]
+    return [*_wide_rows(compared, "six factors", leads), *_wide_rows(spectra, "ARCENE", leads)]
 
 
 def glm_table_4(bench: Bench) -> list[Row]:

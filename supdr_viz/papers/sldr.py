@@ -125,8 +125,8 @@ class Search:
         """Return the setting with the best mean validation accuracy, of those with these parameters."""
         fits = [all(each[name] == value for name, value in fixed.items()) for each in self.settings]
         number = int(np.where(fits, self.values["validation"].mean(axis=1), -np.inf).argmax())
-        found = {name: tuple(map(float, values[number])) for name, values in self.values.items()}
-        return Measured(self.settings[number], found)
+        means = {name: tuple(map(float, values[number])) for name, values in self.values.items()}
+        return Measured(self.settings[number], means)
 
 
 def _multifeat(bench: Bench) -> Folds:
@@ -143,10 +143,10 @@ def _multifeat(bench: Bench) -> Folds:
 def _protein(bench: Bench) -> Folds:
     """Return the reduced PROTEIN: of ten folds one tests, the next one validates, the others train."""
     X, y, sizes = load_proteinfold(bench.data_dir)
-    held = [rows for _, rows in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y)]
+    folds = [rows for _, rows in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y)]
     parts = []
     for number in range(bench.either(2, FOLDS)):
-        test, validation = held[number], held[(number + 1) % FOLDS]
+        test, validation = folds[number], folds[(number + 1) % FOLDS]
         parts.append((np.setdiff1d(np.arange(len(y)), np.union1d(test, validation)), validation, test))
     return Folds(X, y, sizes, parts)
 
@@ -167,11 +167,11 @@ def _search(
     values: dict[str, list[NDArray]] = {}
     for model in models:
         results = []
-        for number, (train, held, test) in enumerate(data.parts):
-            judged = np.concatenate([held, test])
+        for number, (train, validation, test) in enumerate(data.parts):
+            judged = np.concatenate([validation, test])
             metrics = {
-                "validation": PartAccuracy(0, len(held)),
-                "accuracy": PartAccuracy(len(held), len(judged)),
+                "validation": PartAccuracy(0, len(validation)),
+                "accuracy": PartAccuracy(len(validation), len(judged)),
                 "support": support_vectors,
                 **(scoring or {}),
             }
@@ -265,12 +265,12 @@ def _headlines(rivals: Mapping[str, Measured], ours: Measured) -> list[Row]:
     ]
 
 
-def _view_rows(found: Measured) -> list[Row]:
+def _view_rows(measured: Measured) -> list[Row]:
     return [
-        Row("views in use, of six", found.values["views"], 4.0, digit=1.0, note=f"C = {found.settings['C']:g}."),
+        Row("views in use, of six", measured.values["views"], 4.0, digit=1.0, note=f"C = {measured.settings['C']:g}."),
         Row(
             "share of starts that use neither KAR nor PIX",
-            found.values["neither"],
+            measured.values["neither"],
             0.5,
             kind="at least",
             about="question",
@@ -334,26 +334,26 @@ def kernel_maps(bench: Bench) -> list[Row]:
     columns = np.split(np.arange(data.X.shape[1]), np.cumsum(data.sizes)[:-1])
     squares = [euclidean_distances(data.X[:, each], squared=True) for each in columns]
     kernels = np.stack([np.exp(-square / square.mean()) for square in squares])
-    found = {method: _on_kernels(kernels, data, method, bench.either([10.0], CS)) for method in ("kpca", "empirical")}
+    maps = {method: _on_kernels(kernels, data, method, bench.either([10.0], CS)) for method in ("kpca", "empirical")}
     bench.seconds += time.perf_counter() - began
-    said = " and ".join(
-        f"{np.mean(each.values['accuracy']):.2f} % (C = {each.settings['C']:g})" for each in found.values()
+    text = " and ".join(
+        f"{np.mean(each.values['accuracy']):.2f} % (C = {each.settings['C']:g})" for each in maps.values()
     )
-    difference = np.subtract(found["kpca"].values["accuracy"], found["empirical"].values["accuracy"])
+    difference = np.subtract(maps["kpca"].values["accuracy"], maps["empirical"].values["accuracy"])
     what = "accuracy by kernel principal components minus that by the empirical kernel map, in points"
-    return [Row(what, tuple(map(float, difference)), 0.0, kind="at least", note=f"Means: {said}.")]
+    return [Row(what, tuple(map(float, difference)), 0.0, kind="at least", note=f"Means: {text}.")]
 
 
 def _on_kernels(kernels: NDArray, data: Folds, method: str, weights: Sequence[float]) -> Measured:
     """Fit on the features of kernels (P, n, n), C by validation."""
     scores = np.empty((2, len(weights), len(data.parts)))
-    for number, (train, held, test) in enumerate(data.parts):
+    for number, (train, validation, test) in enumerate(data.parts):
         front = KernelViews(method=method).fit(kernels[:, train[:, None], train])
-        features = [front.transform(kernels[:, rows[:, None], train]) for rows in (train, held, test)]
+        features = [front.transform(kernels[:, rows[:, None], train]) for rows in (train, validation, test)]
         for place, C in enumerate(weights):
             model = SLDR(2, n_gating=10, C=C, views=front.views_, preprocessing="none", **_ONE_START)
             model.set_params(random_state=number).fit(features[0], data.y[train])
-            scores[0, place, number] = model.score(features[1], data.y[held])
+            scores[0, place, number] = model.score(features[1], data.y[validation])
             scores[1, place, number] = 100.0 * model.score(features[2], data.y[test])
     return Search([{"C": C} for C in weights], {"validation": scores[0], "accuracy": scores[1]}).best()
 

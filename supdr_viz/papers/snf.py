@@ -74,12 +74,12 @@ def _table(number: int) -> Item:
     share = 0.05 * number
 
     def rows(bench: Bench) -> list[Row]:
-        found, measured = [], {}
+        results, measured = [], {}
         for name in bench.either(("autoprice", "bears"), SETS):
             X, y = load_scaled(name, bench.data_dir)
             measured[name] = _errors(bench, X, y, share)
-            found += _set_rows(name, X, y, share, measured[name])
-        return found + (win_rows(number, measured) if len(measured) == len(SETS) else [])
+            results += _set_rows(name, X, y, share, measured[name])
+        return results + (win_rows(number, measured) if len(measured) == len(SETS) else [])
 
     return Item(
         f"snf-table-{number}",
@@ -112,37 +112,37 @@ TABLE_REASON = (
 
 def _set_rows(name: str, X: NDArray, y: NDArray, share: float, errors: Errors) -> list[Row]:
     """Return the rows of one set: the paper's six figures, then two questions."""
-    found: list[Row] = []
+    results: list[Row] = []
     paper = reported(X, y, share)
     for method in ("SNF", *RIVALS):
         about = "method" if method == "SNF" else "rival"
         row = Row(f"{name}: {method}", errors[method], *paper[method], about=about, paper_n=PAPER_FOLDS)
-        found.append(replace(row, note=WIDE) if row.deviation > row.paper else row)
+        results.append(replace(row, note=WIDE) if row.deviation > row.paper else row)
     bound = paper["SNF"].error
-    found.append(
+    results.append(
         Row(f"{name}: {DEFAULT}, against the paper's figure", errors[DEFAULT], bound, kind="at most", about="question")
     )
     beside = _ratio(errors, "SNF", CONSTANT)
-    found.append(Row(f"{name}: SNF's error / the constant's", beside, 1.0, kind="at most", about="question"))
-    return found
+    results.append(Row(f"{name}: SNF's error / the constant's", beside, 1.0, kind="at most", about="question"))
+    return results
 
 
 def win_rows(number: int, measured: Mapping[str, Errors]) -> list[Row]:
     """Return the rows on the number of sets on which SNF, searched or at its defaults, is ahead."""
-    found = []
+    results = []
     for method, about in (("SNF", "method"), (DEFAULT, "question")):
         means = {name: _means(errors, (method, *RIVALS)) for name, errors in measured.items()}
         subject = f"sets of eleven on which the mean error of {method} is"
         count = (lowest_in(means, method),)
-        found.append(Row(f"{subject} the lowest of six", count, WINS[number], kind="at least", about=about))
+        results.append(Row(f"{subject} the lowest of six", count, WINS[number], kind="at least", about=about))
         for rival in RIVALS:
             pairs = {name: {method: errors[method], rival: errors[rival]} for name, errors in means.items()}
             count = (lowest_in(pairs, method),)
             row = Row(f"{subject} below that of {rival}", count, MOST_SETS, kind="at least", about=about)
             below, level = paper_counts(number, rival)
             note = f"In the paper on {below}, and level on {level}; the bound is more than half of the sets."
-            found.append(replace(row, note=note) if about == "method" else row)
-    return found
+            results.append(replace(row, note=note) if about == "method" else row)
+    return results
 
 
 def paper_counts(number: int, rival: str) -> tuple[int, int]:

@@ -69,9 +69,9 @@ def shaded(counts: NDArray, extent: tuple[float, float, float, float]) -> Densit
     """
     smooth = gaussian_filter(counts.astype(np.float32), (0.0, BLUR, BLUR))
     total = smooth.sum(axis=0)
-    seen = total > 0.05
+    dense = total > 0.05
     opacity = np.zeros_like(total)
-    if seen.any():
-        share = np.log1p(total[seen]) / np.log1p(total.max())
-        opacity[seen] = FAINTEST + (DENSEST - FAINTEST) * share
+    if dense.any():
+        share = np.log1p(total[dense]) / np.log1p(total.max())
+        opacity[dense] = FAINTEST + (DENSEST - FAINTEST) * share
     return Density(np.rint(smooth * (opacity / np.maximum(total, 1e-9))).astype(np.uint8), extent)

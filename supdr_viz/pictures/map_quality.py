@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from supdr.quality import map_quality, row_batches
 from supdr.quality.checking import usable_neighbors
 from supdr.quality.near import NO_ROW
+from supdr.quality.neighbourhoods import row_measures
 from supdr.quality.summary import comparable_rows
 from supdr_viz.data.split import Split
 from supdr_viz.pictures.scene import filled
@@ -31,6 +33,9 @@ SAMPLE = 150
 
 # Of fewer test rows the numbers would mean nothing: they are of all rows.
 FEWEST = 5
+
+# Rows whose neighbourhoods are measured for curves.
+FEW = 300
 
 Measuring = Generator[None, None, MapQuality]
 
@@ -71,15 +76,15 @@ def measuring(input_rows: InputRows, places: NDArray, iteration: int) -> Measuri
     X = input_rows.rows
     drawn = input_rows.scene.looked_at  # of a sample every row that is seen gets its colour
     k, chosen = usable_neighbors(len(X)), np.arange(len(X)) if drawn is None else np.sort(drawn)
-    trust, kept = np.full((2, len(X)), np.nan)
+    trust, continuity = np.full((2, len(X)), np.nan)
     lost, false = np.full((2, len(X), k), NO_ROW, dtype=np.int32)
     for some, scores, changed in row_batches(X, places, n_neighbors=k, rows=chosen, batch=BATCH):
         rows = chosen[some]
-        trust[rows], kept[rows] = scores[:, 0], scores[:, 1]
+        trust[rows], continuity[rows] = scores[:, 0], scores[:, 1]
         lost[rows], false[rows] = changed
         yield
     numbers, n_new = _numbers(input_rows, places)
-    return MapQuality(iteration, k, trust, kept, lost, false, numbers, n_new)
+    return MapQuality(iteration, k, trust, continuity, lost, false, numbers, n_new)
 
 
 def sampled(
@@ -95,14 +100,30 @@ def sampled(
     turns = -(-len(looked_at) // SAMPLE)
     rows = np.sort(np.random.default_rng(0).permutation(looked_at)[number % turns :: turns])
     if before is None:
-        trust, kept = np.full((2, len(X)), np.nan)
+        trust, continuity = np.full((2, len(X)), np.nan)
         lost, false = np.full((2, len(X), k), NO_ROW, dtype=np.int32)
     else:
-        trust, kept, lost, false = (each.copy() for each in (before.trust, before.kept, before.lost, before.false))
+        trust, continuity, lost, false = (
+            each.copy() for each in (before.trust, before.kept, before.lost, before.false)
+        )
     for some, scores, changed in row_batches(X, places, n_neighbors=k, rows=rows):
-        trust[rows[some]], kept[rows[some]] = scores[:, 0], scores[:, 1]
+        trust[rows[some]], continuity[rows[some]] = scores[:, 0], scores[:, 1]
         lost[rows[some]], false[rows[some]] = changed
-    return MapQuality(iteration, k, trust, kept, lost, false, {}, 0)
+    return MapQuality(iteration, k, trust, continuity, lost, false, {}, 0)
+
+
+def map_errors(input_rows: InputRows, fitted: Any) -> dict[str, float]:
+    """Return how far a map is from true, in per cent of the worst: 1 - trustworthiness, 1 - continuity.
+
+    Of some test rows, always the same; where there are too few, of training rows. `fitted`: the method.
+    """
+    split, n_train = input_rows.split, len(input_rows.split.X_train)
+    tested = len(split.X_test) >= FEWEST
+    some = np.random.default_rng(0).permutation(len(split.X_test) if tested else n_train)[:FEW]
+    places = fitted.transform(split.X_test[some]) if tested else fitted.embedding_[some]
+    X = input_rows.rows[some + (n_train if tested else 0)]
+    trust, continuity = row_measures(X, places, usable_neighbors(len(X)), None)[:, :2].mean(axis=0)
+    return {"untrue": 100.0 * float(1.0 - trust), "torn": 100.0 * float(1.0 - continuity)}
 
 
 def _numbers(input_rows: InputRows, places: NDArray) -> tuple[dict[str, float], int]:

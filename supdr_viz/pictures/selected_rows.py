@@ -38,15 +38,15 @@ class Distributions:
 def distributions(column: Column, selected: NDArray) -> Distributions:
     """Count the values of a column among selected rows (mask, (n,)) and among the others."""
     column = column.grouped
-    known = np.isfinite(column.values)
+    observed = np.isfinite(column.values)
     if column.categories:
-        place, count, ends = np.where(known, column.values, 0).astype(int), len(column.categories), None
+        place, count, ends = np.where(observed, column.values, 0).astype(int), len(column.categories), None
     else:
         ends, count = robust_range(column.values), BINS
-        share = np.where(known, (column.values - ends[0]) / (ends[1] - ends[0]), 0.0)
+        share = np.where(observed, (column.values - ends[0]) / (ends[1] - ends[0]), 0.0)
         place = np.clip(np.floor(share * BINS), 0, BINS - 1).astype(int)
     shares, means = [], []
-    for rows in (selected & known, ~selected & known):
+    for rows in (selected & observed, ~selected & observed):
         counts = np.bincount(place[rows], minlength=count)
         shares.append(counts / max(counts.sum(), 1))
         means.append(float(column.values[rows].mean()) if rows.any() and not column.categories else np.nan)
@@ -58,8 +58,8 @@ def confusion(true: NDArray, predicted: NDArray, n_classes: int) -> NDArray:
 
     `true`, `predicted` (n,): class codes, or NaN.
     """
-    known = np.isfinite(true) & np.isfinite(predicted) & (true < n_classes) & (predicted < n_classes)
-    cell = n_classes * true[known].astype(int) + predicted[known].astype(int)
+    observed = np.isfinite(true) & np.isfinite(predicted) & (true < n_classes) & (predicted < n_classes)
+    cell = n_classes * true[observed].astype(int) + predicted[observed].astype(int)
     return np.bincount(cell, minlength=n_classes**2).reshape(n_classes, n_classes)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from supdr_viz.data.split import Split
-from supdr_viz.papers.few_labels import CORE, GRAPHS, N_DRAWS, Study
+from supdr_viz.papers.few_labels import CORE, GRAPHS, Study
 from supdr_viz.papers.snf_paper import reported
 from supdr_viz.pictures.methods.few_labels_errors import BARS, SCALE_UP, FewLabelErrors
 from supdr_viz.pictures.methods.mode import Mode
@@ -47,7 +47,7 @@ def errors_of(study: Study) -> FewLabelErrors:
         shares=study.shares,
         n_labelled=study.n_labelled(study.shares[0]),
         methods=study.methods,
-        n_draws=N_DRAWS,
+        n_draws=study.n_draws,
         errors={cell: tuple(errors) for cell, errors in study.errors.items()},
         published={method: figure.error for method, figure in published.items()},
         done=study.done,

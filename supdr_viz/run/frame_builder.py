@@ -267,8 +267,8 @@ class FrameBuilder:
         train = shown if self._drawn_train is None else shown[self._drawn_train]
         rows = np.concatenate([train, test if self._drawn_test is None else test[self._drawn_test]])
         points = plane.place(rows)
-        known = points if self.complete else points[np.isfinite(points).all(axis=1)]
-        plane.extent = steady_extent(without_outliers(known), previous.extent if previous else None)
+        observed = points if self.complete else points[np.isfinite(points).all(axis=1)]
+        plane.extent = steady_extent(without_outliers(observed), previous.extent if previous else None)
         self.plane = plane
         whole = drawn is None and self.complete
         self._places = plane.project(rows) if whole else None

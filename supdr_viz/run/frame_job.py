@@ -53,15 +53,15 @@ class FrameJob:
 
     def due(self, now: float, snapshot: Snapshot, at_rest: bool) -> float | None:
         """See `Job.due`."""
-        wanted = self._display.stale or (at_rest and not self._display.builder.complete)
-        return self._next - now if self._page_waits and wanted else None
+        needed = self._display.stale or (at_rest and not self._display.builder.complete)
+        return self._next - now if self._page_waits and needed else None
 
     def work(self, request: Request) -> bool:
         """See `Job.work`."""
         display, snapshot, now = self._display, request.snapshot, self._display.clock()
         with display.lock:
-            wanted = display.stale or (request.at_rest and not display.builder.complete)
-            if not (request.current() and self._page_waits and wanted and now >= self._next):
+            needed = display.stale or (request.at_rest and not display.builder.complete)
+            if not (request.current() and self._page_waits and needed and now >= self._next):
                 return False
             hurried = self.begin()
             display.stale = False

@@ -148,7 +148,7 @@ class SnapshotRing:
         """Keep `snapshot` as the newest."""
         self.newest = snapshot
         if self._sample and self._sample[-1].iteration >= snapshot.iteration:
-            self._sample = [kept for kept in self._sample if kept.iteration < snapshot.iteration]
+            self._sample = [earlier for earlier in self._sample if earlier.iteration < snapshot.iteration]
         if self._sample and not self.keeps(snapshot):
             return
         self._sample.append(snapshot)

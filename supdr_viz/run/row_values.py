@@ -101,13 +101,13 @@ class RowValues:
         """Names of the columns in which no number comes twice: by such a number a row is found."""
         columns = self.scene.columns
         metadata = [] if columns is None else columns.metadata
-        found = [ROW]
+        names = [ROW]
         for name in metadata:
             column = self.column(name)
             present = column.values[np.isfinite(column.values)]
             if not column.categories and len(present) and len(np.unique(present)) == len(present):
-                found.append(name)
-        return found
+                names.append(name)
+        return names
 
     def column(self, name: str) -> Column:
         """Return a column by its name.

@@ -121,15 +121,15 @@ class Worker:
             iterates, machine = (
                 (state.iterates, state.machine) if version == state.machine.version else (None, state.machine)
             )
-            estimator, split, taken = state.estimator, state.split, state.recording.batch()
+            estimator, split, batch = state.estimator, state.split, state.recording.batch()
         whole, at_once_until, now = split is not None and split.whole is not None, None, clock()
         # What is asked after each step is little: many take less than a millisecond.
         while iterates is not None:
             self._step_began = now
-            snapshot = self._pass(iterates, taken.newest, version, estimator) if whole else next(iterates, None)
+            snapshot = self._pass(iterates, batch.newest, version, estimator) if whole else next(iterates, None)
             if snapshot is None or snapshot.stop is Stop.interrupted:
                 break
-            taken.add(snapshot)
+            batch.add(snapshot)
             now = clock()
             if at_once_until is None:
                 at_once_until = -1 if self._pace is not None else machine.at_once_until(snapshot.iteration)
@@ -140,16 +140,16 @@ class Worker:
             before = state.machine
             if version != before.version:
                 return
-            if taken.newest:
-                state.recording.extend(taken)
+            if batch.newest:
+                state.recording.extend(batch)
                 state.invalidate()
-                state.become(before.stepped(taken.newest.iteration, self._step_began, taken.newest.stop))
+                state.become(before.stepped(batch.newest.iteration, self._step_began, batch.newest.stop))
             if iterates is not None:
                 state.become(state.machine.interrupted())
             news = state.machine.status != before.status
         if news:
             self._notify()
-        if self._pace is not None and taken.newest:
+        if self._pace is not None and batch.newest:
             self._pace.stepped()
 
     def _pass(
@@ -209,8 +209,8 @@ class Worker:
         if painter is None or shown is not None:
             return
         with run_context(observe=None):  # the picture of a partial state may need rows, and shows no partial states
-            made = painter.paint_incomplete(incomplete, last, estimator, lambda: version == state.machine.version)
-        if made:
+            frame = painter.paint_incomplete(incomplete, last, estimator, lambda: version == state.machine.version)
+        if frame:
             self._notify()
 
     def _paint(self, version: int) -> None:

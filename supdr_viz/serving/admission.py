@@ -27,16 +27,10 @@ from tornado.web import Finish, HTTPError, OutputTransform, RequestHandler
 from supdr_viz.serving.visitor_cookie import PAYLOAD, SOCKET, visitor_of
 from supdr_viz.serving.waiting_room import WaitingRoom
 from supdr_viz.ui.markup import escape
-from supdr_viz.ui.theme import css_variables, palette
+from supdr_viz.ui.theme import FONTS, css_variables, palette
 
 # Argument of an address that says whose turn it is, and where it is asked for.
 TURN = "turn"
-
-# Seconds for which a page is kept for a browser that has not connected yet: it may be slow, or load much.
-COMES_WITHIN = 60.0
-
-# Pages that are kept so; of more, the oldest end as soon as any page that is not on display.
-MOST_KEPT = 64
 
 # Arguments, the first a header, too, by which the kit lets an address name a session. A visitor who follows such a
 # link would share the page of its author, who then sees what is done and loaded there.
@@ -52,12 +46,17 @@ NOT_THERE = 404
 class Admission(Handler):
     """Decides on every page that is asked for before it is built: in, wait, or refused.
 
-    `refuse`: ``refuse(caller)`` returns the status with which a caller is refused, 0 if there is room.
+    `refuse`: ``refuse(caller)`` returns the status with which a caller is refused, 0 if there is room. `comes_within`:
+    seconds for which a page is kept for a browser that has not connected yet: it may be slow, or load much.
+    `most_kept`: pages that are kept so; of more, the oldest end as soon as any page that is not on display.
     """
 
-    def __init__(self, queue: WaitingRoom, refuse: Callable[[str], int]) -> None:
+    def __init__(
+        self, queue: WaitingRoom, refuse: Callable[[str], int], *, comes_within: float = 60.0, most_kept: int = 64
+    ) -> None:
         super().__init__()
         self._queue, self._refuse = queue, refuse
+        self._comes_within, self._most_kept = comes_within, most_kept
         self._let_in: WeakSet[HTTPServerRequest] = WeakSet()
         self._unvisited: list[list[Callable[[], None]]] = []
 
@@ -111,19 +110,19 @@ class Admission(Handler):
         if session is None:
             return
         session.block_expiration()
-        kept: list[Callable[[], None]] = [session.unblock_expiration]
-        came = functools.partial(_let_go, kept)
+        releases: list[Callable[[], None]] = [session.unblock_expiration]
+        came = functools.partial(_let_go, releases)
         session.document.on_event(DocumentReady, came)
-        asyncio.get_running_loop().call_later(COMES_WITHIN, came, None)
-        self._unvisited = [*filter(None, self._unvisited), kept]
-        for first in self._unvisited[:-MOST_KEPT]:
+        asyncio.get_running_loop().call_later(self._comes_within, came, None)
+        self._unvisited = [*filter(None, self._unvisited), releases]
+        for first in self._unvisited[: -self._most_kept]:
             _let_go(first, None)
 
 
-def _let_go(kept: list[Callable[[], None]], _event: Any) -> None:
+def _let_go(releases: list[Callable[[], None]], _event: Any) -> None:
     """Let a page end that was kept; once."""
-    if kept:
-        kept.pop()()
+    if releases:
+        releases.pop()()
 
 
 class Turn(RequestHandler):
@@ -165,7 +164,7 @@ class Ended(RequestHandler):
         again = again if again.partition("?")[0] in self._pages else "."
         hours = "one hour" if self._hours == 1 else f"{self._hours:,} hours"
         sentence = f"This page was open for {hours}, as long as this server allows. The link keeps its settings."
-        self.finish(_template("ended.html").substitute(style=_style(), said=sentence, again=escape(again)))
+        self.finish(_template("ended.html").substitute(style=_style(), fonts=FONTS, said=sentence, again=escape(again)))
 
 
 class Refusal(OutputTransform):
@@ -206,7 +205,7 @@ def waiting_page(again: str, turn: str, before: int) -> str:
     many are before.
     """
     return _template("waiting.html").substitute(
-        style=_style(), again=escape(again), turn=escape(turn), before=f"{before:,}"
+        style=_style(), fonts=FONTS, again=escape(again), turn=escape(turn), before=f"{before:,}"
     )
 
 
@@ -216,12 +215,12 @@ def missing_page(path: str) -> str:
     `path`: of the address, below which the pages are as many folders up as it has.
     """
     home = "../" * (path.count("/") - 1) or "./"
-    return _template("missing.html").substitute(style=_style(), home=escape(home))
+    return _template("missing.html").substitute(style=_style(), fonts=home + FONTS, home=escape(home))
 
 
 def refusal_page(sentence: str) -> str:
     """Return the page of a visitor for whom there is no room."""
-    return _template("refused.html").substitute(style=_style(), said=escape(sentence))
+    return _template("refused.html").substitute(style=_style(), fonts=FONTS, said=escape(sentence))
 
 
 @functools.cache

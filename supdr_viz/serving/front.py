@@ -12,6 +12,7 @@ import sys
 import webbrowser
 from collections.abc import Coroutine
 
+from supdr.engine.processes import processors
 from supdr_viz.data.quotas import QUOTAS, most, variable
 from supdr_viz.serving.relay import Relay, Worker
 from supdr_viz.serving.server import address_of, allow_many_files, greeting, origins
@@ -59,7 +60,7 @@ def serve_from_many(page: str, arguments: argparse.Namespace, port: int, show: b
             return 1
 
         def ready() -> None:
-            print(greeting(arguments, port, page), flush=True)
+            print(greeting(arguments, port, page, processors()), flush=True)
             if show:
                 webbrowser.open(address_of(arguments.address, port, page))
 

@@ -91,9 +91,12 @@ def log_json(stream: TextIO | None = None) -> None:
     ANSWERS.setLevel(logging.INFO)
 
 
-def log_sparingly() -> None:
-    """Have what is logged to this process's handlers, as plain text, not repeat itself without end."""
-    sparing = Sparing()
+def log_sparingly(clock: Callable[[], float] = time.monotonic) -> None:
+    """Have what is logged to this process's handlers, as plain text, not repeat itself without end.
+
+    `clock`: returns seconds.
+    """
+    sparing = Sparing(clock)
     loggers = [logging.root, *map(logging.getLogger, list(logging.root.manager.loggerDict))]
     handlers = {handler for logger in loggers for handler in logger.handlers}
     for handler in handlers | ({logging.lastResort} if logging.lastResort else set()):

@@ -20,6 +20,7 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from bokeh.util.token import check_token_signature
 from tornado.httputil import parse_cookie
@@ -30,15 +31,6 @@ from supdr_viz.serving.visitor_cookie import COOKIE, process_of
 
 # Of a request, at most; what is longer is cut off.
 HEAD_BYTES = 64 * 1024
-
-# In which the head of a request comes, or the connection ends; browsers open some to be ready.
-HEAD_SECONDS = 60.0
-
-# Connections that have not said yet what they ask for; beyond that the one that has been silent for longest ends.
-MOST_SILENT = 1_000
-
-# Seconds in which one side takes something of what the other has said, or the connection ends.
-TAKEN_WITHIN = 120.0
 
 # Bytes that are passed on at a time.
 PIECE = 256 * 1024
@@ -106,10 +98,25 @@ class Worker:
         return False
 
 
+@dataclass(frozen=True)
+class Limits:
+    """Of the connections of a relay.
+
+    head_seconds: in which the head of a request comes, or the connection ends; browsers open some to be ready.
+    most_silent: connections that have not sent a whole head; beyond that the one that has been silent for longest ends.
+    taken_within: seconds in which one side takes something of what the other has sent, or the connection ends.
+    """
+
+    head_seconds: float = 60.0
+    most_silent: int = 1_000
+    taken_within: float = 120.0
+
+
 class Relay:
     """Leads connections to the workers, and starts those that end again."""
 
-    def __init__(self, workers: list[Worker]) -> None:
+    def __init__(self, workers: list[Worker], limits: Limits = Limits()) -> None:
+        self._limits = limits
         self._workers = {worker.number: worker for worker in workers}
         self._keys = {worker.number: worker.key for worker in workers}
         self._turns = itertools.cycle(self._workers)
@@ -139,7 +146,7 @@ class Relay:
         try:
             with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
                 await self._serve((reader, writer))  # unless it says nothing, too much, or is gone
-            await _end(writer)
+            await self._end(writer)
         except asyncio.CancelledError:
             pass  # cut off, or the server ends; the streams' own callback would print this as an error
         finally:
@@ -158,19 +165,19 @@ class Relay:
             await _answer(writer, 503, "text/html; charset=utf-8", refusal_page(AWAY))
             return
         inside[1].write(head)
-        await _between(outside, inside)
+        await self._between(outside, inside)
 
     async def _head(self, reader: asyncio.StreamReader) -> bytes:
         """Return the head of what is asked first on a connection."""
         connection = asyncio.current_task()
         assert connection is not None
-        if len(self._silent) >= MOST_SILENT:
+        if len(self._silent) >= self._limits.most_silent:
             longest = next(iter(self._silent))
             del self._silent[longest]
             longest.cancel()
         self._silent[connection] = None
         try:
-            return await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), HEAD_SECONDS)
+            return await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), self._limits.head_seconds)
         finally:
             self._silent.pop(connection, None)
 
@@ -200,6 +207,33 @@ class Relay:
             counts.update({name: number for name, number in each.items() if isinstance(number, int)})
         status = "ok" if len(reports) == len(self._workers) else "starting"
         return {"status": status, **counts, "processes": len(reports)}
+
+    async def _between(self, outside: Ends, inside: Ends) -> None:
+        """Pass on what both sides say, until the inside has said all."""
+        asking = asyncio.create_task(self._pass_on(outside[0], inside[1]))
+        try:
+            await self._pass_on(inside[0], outside[1])
+        finally:
+            asking.cancel()
+            inside[1].close()
+
+    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Pass bytes on until there are no more; then the other side is told so."""
+        try:
+            while piece := await reader.read(PIECE):
+                writer.write(piece)
+                async with asyncio.timeout(self._limits.taken_within):
+                    await writer.drain()  # a slow reader slows the sender down
+            writer.write_eof()
+        except OSError:
+            writer.transport.abort()  # the reader is gone, or the writer was, or takes nothing
+
+    async def _end(self, writer: asyncio.StreamWriter) -> None:
+        """Close a connection as soon as what was said on it is taken."""
+        writer.close()
+        with contextlib.suppress(OSError):
+            async with asyncio.timeout(self._limits.taken_within):
+                await writer.wait_closed()
 
 
 def meant_process(head: bytes, keys: Mapping[int, str]) -> int | None:
@@ -238,33 +272,3 @@ async def _answer(writer: asyncio.StreamWriter, status: int, kind: str, text: st
     ]
     writer.write("\r\n".join([*head, "", ""]).encode() + body)
     await writer.drain()
-
-
-async def _between(outside: Ends, inside: Ends) -> None:
-    """Pass on what both sides say, until the inside has said all."""
-    asking = asyncio.create_task(_pass_on(outside[0], inside[1]))
-    try:
-        await _pass_on(inside[0], outside[1])
-    finally:
-        asking.cancel()
-        inside[1].close()
-
-
-async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Pass bytes on until there are no more; then the other side is told so."""
-    try:
-        while piece := await reader.read(PIECE):
-            writer.write(piece)
-            async with asyncio.timeout(TAKEN_WITHIN):
-                await writer.drain()  # a slow reader slows the sender down
-        writer.write_eof()
-    except OSError:
-        writer.transport.abort()  # the reader is gone, or the writer was, or takes nothing
-
-
-async def _end(writer: asyncio.StreamWriter) -> None:
-    """Close a connection as soon as what was said on it is taken."""
-    writer.close()
-    with contextlib.suppress(OSError):
-        async with asyncio.timeout(TAKEN_WITHIN):
-            await writer.wait_closed()

@@ -126,18 +126,17 @@ def address_of(address: str, port: int, page: str) -> str:
     return f"http://{shown}:{port}/{page}"
 
 
-def greeting(arguments: argparse.Namespace, port: int, page: str) -> str:
+def greeting(arguments: argparse.Namespace, port: int, page: str, cores: int) -> str:
     """Return what is printed once the pages can be had: where they are, who may come, and what many need.
 
-    `arguments`: of the command; `page`: name of the first page.
+    `arguments`: of the command; `page`: name of the first page; `cores`: of the processor.
     """
     words = f"The explorer is at {address_of(arguments.address, port, page)}   (Ctrl+C stops it)"
     if arguments.address not in LOCAL_NAMES and not arguments.basic_auth:
         words = f"Anyone who reaches this address can use the server; --basic-auth asks for a password.\n{words}"
-    many = processors()
-    if arguments.address not in LOCAL_NAMES and not arguments.worker and arguments.workers < 2 <= many:
+    if arguments.address not in LOCAL_NAMES and not arguments.worker and arguments.workers < 2 <= cores:
         words = (
-            f"If a whole class connects at once, --workers {many} gets them in faster: one process for each core.\n"
+            f"If a whole class connects at once, --workers {cores} gets them in faster: one process for each core.\n"
             f"{words}"
         )
     return words
@@ -197,7 +196,7 @@ def serve(site: Site, arguments: argparse.Namespace, port: int, show: bool) -> i
             log_json()
         else:
             log_sparingly()
-        print(greeting(arguments, port, site.first), flush=True)
+        print(greeting(arguments, port, site.first, processors()), flush=True)
         # What is loaded now stays loaded: without it in every collection, the pauses are short.
         gc.freeze()
     # What ends a service ends it as Ctrl+C does.  By itself it would end none that is the first process of a container.

@@ -44,9 +44,6 @@ PRESENT = 8.0
 # Time (s) for which a place is kept for a browser that is asleep, as long as there is room.
 REMEMBERED = 600.0
 
-# Longest queue; later visitors are refused unless another address has more places.
-MOST_WAITING = 2_000
-
 
 @dataclass
 class _Place:
@@ -63,11 +60,12 @@ class WaitingRoom:
     """The waiting visitors, in the order in which they came.
 
     `clock`: returns seconds. `process`: which of several processes this is: places begin with it, so that a proxy knows
-    where they lead.  0: there is one.
+    where they lead.  0: there is one. `longest`: queue, in visitors; later ones are refused unless another address has
+    more places.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, process: int = 0) -> None:
-        self._clock, self._prefix = clock, f"{process}-" if process else ""
+    def __init__(self, clock: Callable[[], float] = time.monotonic, process: int = 0, *, longest: int = 2_000) -> None:
+        self._clock, self._prefix, self._longest = clock, f"{process}-" if process else "", longest
         self._places: dict[str, _Place] = {}
         self._called: dict[str, float] = {}
         self._on_the_way: list[float] = []
@@ -85,9 +83,9 @@ class WaitingRoom:
 
         `address`: of the visitor; empty: unknown. Returns empty if too many wait.
         """
-        if len(self._places) >= MOST_WAITING:
+        if len(self._places) >= self._longest:
             self._forget(gone=True)
-        if len(self._places) >= MOST_WAITING and not self._make_room(address):
+        if len(self._places) >= self._longest and not self._make_room(address):
             return ""
         turn = self._prefix + secrets.token_urlsafe(9)
         self._places[turn] = _Place(address, self._clock() + ASKS_WITHIN)

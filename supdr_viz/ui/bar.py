@@ -37,10 +37,10 @@ class BarControl(param.Parameterized):
     def shown(self) -> dict[str, Any]:
         """What the browser draws, as far as it is not the default, and how many presses the server has heard of."""
         defaults = {name: self.param[name].default for name in self.param}
-        said = {name: value for name, value in self.param.values().items() if value != defaults[name]}
-        said.pop("name", None)
-        heard = {"heard": self._n_presses} if self._n_presses else {}
-        return {"kind": self.kind, **heard, **said}
+        changed = {name: value for name, value in self.param.values().items() if value != defaults[name]}
+        changed.pop("name", None)
+        presses = {"heard": self._n_presses} if self._n_presses else {}
+        return {"kind": self.kind, **presses, **changed}
 
     def hear(self, value: Any) -> None:
         """Take a press, unless it is none of what is offered."""
@@ -203,11 +203,11 @@ class Bar(JSComponent):
 
     _esm = Script("bar.js")
 
-    def __init__(self, held: Mapping[str, BarControl], **options: Any) -> None:
+    def __init__(self, controls: Mapping[str, BarControl], **options: Any) -> None:
         options = {"stylesheets": [sheet(style())], "margin": 0, **options}
         super().__init__(**options)
         self.held: dict[str, BarControl] = {}
-        for name, part in held.items():
+        for name, part in controls.items():
             self.add(name, part)
         self.on_msg(locked_callback(self._received))
 
@@ -215,8 +215,8 @@ class Bar(JSComponent):
         """Hold one part more, before the page is made."""
         self.held[name] = part
         self._draw(name)
-        drawn = [each for each in part.param if each not in ("name", "clicks")]
-        part.param.watch(lambda *_events: self._draw(name), drawn)
+        names = [each for each in part.param if each not in ("name", "clicks")]
+        part.param.watch(lambda *_events: self._draw(name), names)
 
     def _draw(self, name: str) -> None:
         self.parts = {**self.parts, name: self.held[name].shown}

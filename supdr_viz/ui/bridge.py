@@ -7,6 +7,7 @@ downloads.  It needs no build step and loads nothing from elsewhere.
 from __future__ import annotations
 
 import base64
+import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -141,10 +142,10 @@ class Bridge(JSComponent):
 
     def _received(self, event: Any) -> None:
         message = event.data if isinstance(event.data, dict) else {}
-        known = {**KEYS, **LESSON_KEYS, **PRESENT_KEYS}
-        if message.get("kind") == "key" and message.get("key") in self.keys and message["key"] in known:
+        keys = {**KEYS, **LESSON_KEYS, **PRESENT_KEYS}
+        if message.get("kind") == "key" and message.get("key") in self.keys and message["key"] in keys:
             for callback in self._on_key:
-                callback(known[message["key"]])
+                callback(keys[message["key"]])
         elif message.get("kind") == "dropped" and self._on_drop is not None:
             self._on_drop()
         elif message.get("kind") == "copied" and self._on_copied is not None:
@@ -178,7 +179,7 @@ def close_old(seconds: float) -> None:
     for document, reference in list(_OPEN.items()):
         bridge = reference()
         if bridge is not None and now - bridge._arrived_at > seconds:
-            bridge._arrived_at = now  # it is told once
+            bridge._arrived_at = math.inf  # it is told once
             document.add_next_tick_callback(bridge.leave)
 
 

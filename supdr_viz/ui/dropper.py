@@ -9,8 +9,10 @@ from supdr_viz.ui import widgets
 from supdr_viz.ui.panel_workarounds import BoundedDropper
 
 CSS = """
-.filepond--root { font-family: Roboto, Helvetica, Arial, sans-serif; margin-bottom: 0; box-shadow: none !important; }
-.filepond--panel-root { background-color: var(--supdr-page); border: 1.5px dashed var(--supdr-border); }
+.filepond--root.filepond--root { font-family: Roboto, Helvetica, Arial, sans-serif; margin-bottom: 0;
+box-shadow: none !important; box-sizing: border-box; height: 84px !important; background: var(--supdr-page);
+border: 1.5px dashed var(--supdr-border); border-radius: 8px; }
+.filepond--panel-root { display: none; }
 .filepond--drop-label { color: var(--supdr-text); background: none !important; height: 100% !important; }
 .filepond--drop-label label, .filepond--label-action { font-size: 0; }
 .filepond--drop-label label::before, .filepond--label-action::before { font-size: 14px; }
@@ -43,7 +45,7 @@ def file_dropper(
             files.clear()
             take(name, content)
 
-    made = BoundedDropper(
+    dropper = BoundedDropper(
         widgets.guarded(on_refused),
         max_bytes,
         max_file_size=f"{max_bytes / 1e6:g}MB",
@@ -54,5 +56,5 @@ def file_dropper(
         stylesheets=[widgets.sheet(CSS)],
         **{**widgets.WIDE, **options},
     )
-    made.param.watch(_changed, "value")
-    return made
+    dropper.param.watch(_changed, "value")
+    return dropper

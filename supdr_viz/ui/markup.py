@@ -31,7 +31,7 @@ BOX_CSS = """
 padding: 8px; box-sizing: border-box; min-width: 0; overflow: hidden; }
 """
 
-FLOW_CSS = ":host { flex-wrap: wrap; } * { align-self: center; }"
+FLOW_CSS = ":host { flex-wrap: wrap; min-width: 0 !important; } * { align-self: center; }"
 
 # A letter with a subscript, as plain text has it: no name of a column or class.
 _SYMBOL = re.compile(r"(?<!\w)([λη](?=_)|[LRB](?=_[A-Z](?!\w)))_([A-Z0-9]{1,2})(?!\w)")
@@ -99,8 +99,8 @@ def explained(content: str, help: str, kind: str = "") -> str:
     """
     if not help:
         return f'<span class="{kind}">{content}</span>'
-    said = escape(help)
-    return f'<span class="{kind} explained" tabindex="0" data-help="{said}" aria-description="{said}">{content}</span>'
+    text = escape(help)
+    return f'<span class="{kind} explained" tabindex="0" data-help="{text}" aria-description="{text}">{content}</span>'
 
 
 def legend(entries: Sequence[Any], *, picks: bool = False) -> str:

@@ -14,17 +14,22 @@ from supdr_viz.ui.markup import literal
 # An empty title, or the margin of a paragraph, would push the text below the icon.
 BESIDE_ICON = {"& .MuiAlertTitle-root": {"display": "none"}, "& .MuiAlert-message p": {"margin": 0}}
 
+# A box that comes and goes lies over what it speaks of, which is dimmed or stale: the page does not move.
+OVER = {"height": "0", "min-height": "0", "overflow": "visible", "position": "sticky", "top": "8px", "z-index": "25"}
+RAISED = {"bgcolor": "background.paper", "boxShadow": "0 2px 12px rgb(0 0 0 / 25%)"}
+
 
 class Notice:
     """A box that is away until there is something to say.
 
     `closeable`: whether it can be closed: what it says asks for nothing, and nothing that is done takes it back.
+    `over`: whether it lies over what stands below it; else that moves down.
     `view`: empty until something was said for the first time.
     """
 
-    def __init__(self, *, closeable: bool = False) -> None:
-        self._closeable = closeable
-        self.view = pn.Column(margin=0, **widgets.WIDE)
+    def __init__(self, *, closeable: bool = False, over: bool = True) -> None:
+        self._closeable, self._sx = closeable, {**BESIDE_ICON, **(RAISED if over else {})}
+        self.view = pn.Column(margin=0, styles=OVER if over else {}, **widgets.WIDE)
         self._box: pmui.Alert | None = None
         self._offer: pmui.Button | None = None
         self._act: Callable[[], Any] = lambda: None
@@ -40,14 +45,14 @@ class Notice:
         `text`: shown as it is: the kit takes it for Markdown, and it may quote a link or a file; `kind`: one of "info",
         "success", "warning", "error"; `offer`: a way out: the text of a button below, and what it does.
         """
-        said = {"object": literal(text), "severity": kind, "visible": True, "closed": False}
+        values = {"object": literal(text), "severity": kind, "visible": True, "closed": False}
         if self._box is None:
-            look: dict[str, Any] = {"title": "", "sx": BESIDE_ICON, "margin": (0, 0, 8, 0), **widgets.WIDE}
-            self._box = pmui.Alert(closeable=self._closeable, **look, **said)
+            look: dict[str, Any] = {"title": "", "sx": self._sx, "margin": (0, 0, 8, 0), **widgets.WIDE}
+            self._box = pmui.Alert(closeable=self._closeable, **look, **values)
             self._box.param.watch(lambda _event: self._closed(), "closed")
             self.view.append(self._box)
         else:
-            self._box.param.update(**said)
+            self._box.param.update(**values)
         self._show_offer(offer)
 
     def hide(self) -> None:
@@ -68,7 +73,7 @@ class Notice:
             return
         label, self._act = offer
         if self._offer is None:
-            self._offer = widgets.button(label, lambda: self._act(), margin=(0, 0, 8, 0))
+            self._offer = widgets.button(label, lambda: self._act(), kind="contained", margin=(0, 0, 8, 0))
             self.view.append(self._offer)
         else:
             self._offer.param.update(label=label, visible=True)
@@ -79,7 +84,7 @@ def remarks(sentences: Sequence[str]) -> Notice:
 
     `sentences`: without any the box is away.
     """
-    made = Notice(closeable=True)
+    notice = Notice(closeable=True, over=False)
     if sentences:
-        made.say("\n\n".join(sentences), "warning")
-    return made
+        notice.say("\n\n".join(sentences), "warning")
+    return notice

@@ -24,9 +24,6 @@ from tornado.web import StaticFileHandler
 # Endings of files that are packed; pictures and fonts are so by themselves.
 TEXTS = frozenset({".js", ".css", ".svg"})
 
-# Files that are packed; a page asks for some twenty.
-MOST_PACKED = 200
-
 # Names under which a browser on the same machine asks.
 ON_THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
@@ -40,9 +37,13 @@ def gains(request: HTTPServerRequest) -> bool:
 
 
 class Packing:
-    """Packs files in a thread, and keeps them: 1.4 MB of what a page asks for, and no more files than `MOST_PACKED`."""
+    """Packs files in a thread, and keeps them: 1.4 MB of what a page asks for.
 
-    def __init__(self) -> None:
+    `most`: files; a page asks for some twenty.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="packing")
         self._submitted: set[str] = set()
         self._packed: dict[str, bytes] = {}
@@ -52,7 +53,7 @@ class Packing:
 
         `path`: absolute.
         """
-        if path not in self._submitted and len(self._submitted) < MOST_PACKED:
+        if path not in self._submitted and len(self._submitted) < self._most:
             self._submitted.add(path)
             self._thread.submit(self._pack, path)
         name = path + PACKED
@@ -134,9 +135,12 @@ class ExtensionFile(PackedFile, MultiRootStaticHandler):
     """A file of what extends Bokeh: Panel, and the components of the pages."""
 
 
-def routes() -> list[tuple[Any, ...]]:
-    """Return the addresses of the kit's files, as the kit has them, and their handlers."""
-    PackedFile.packing = Packing()
+def routes(most_packed: int = 200) -> list[tuple[Any, ...]]:
+    """Return the addresses of the kit's files, as the kit has them, and their handlers.
+
+    `most_packed`: files.
+    """
+    PackedFile.packing = Packing(most_packed)
     return [
         ("/static/extensions/(.*)", ExtensionFile, {"root": extension_dirs}),
         ("/static/(.*)", KitFile),

@@ -121,8 +121,8 @@ def answering_server(document: Document) -> BokehTornado | None:
     whom it tells of a closed connection: that is the handler of the request, which knows the server.
     """
     request = getattr(document.session_context, "request", None)
-    told = getattr(getattr(request, "connection", None), "_close_callback", None)
-    server = getattr(getattr(told, "__self__", None), "application", None)
+    callback = getattr(getattr(request, "connection", None), "_close_callback", None)
+    server = getattr(getattr(callback, "__self__", None), "application", None)
     return server if isinstance(server, BokehTornado) else None
 
 

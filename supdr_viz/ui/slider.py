@@ -115,8 +115,8 @@ class Slider(Bound):
         self.value = value
 
     def _let_go(self, value: Any) -> None:
-        left = self.notch and not _is_number(self.notch_value) and self.previous == self.notch_value
-        if left and value == self.low:
+        leaves_notch = self.notch and not _is_number(self.notch_value) and self.previous == self.notch_value
+        if leaves_notch and value == self.low:
             value = self._first_number()
             self.show(value)
         if self._on_change is not None:

@@ -9,12 +9,14 @@ every component and follow the theme by themselves; Bokeh glyphs take them from 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
+from string import Template
 from typing import Any
 
 from bokeh.palettes import Cividis256
 
 from supdr_viz.ui import panel_workarounds
-from supdr_viz.ui.own_files import ASSETS
+from supdr_viz.ui.own_files import ASSETS, image
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,12 @@ DARK = replace(
     failed="#FF8A80",
 )
 
+# The kit's own sheet, which tells where the fonts of the pages are.
+FONTS = "static/extensions/panel-material-ui/panel-material-ui.bundle.css"
+
+# Kinds of windows that have a still of their own, as in `assets/still.css`; others see the outline of the page.
+STILLS = ("wide", "phone")
+
 FONT_SIZE = 13
 HEADER_HEIGHT = 48
 SIDEBAR_WIDTH = 280
@@ -124,17 +132,27 @@ def palette(dark: bool) -> Palette:
     return DARK if dark else LIGHT
 
 
+_CHEVRON = (
+    "url(\"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='{}'%3E"
+    "%3Cpath d='M7 10l5 5 5-5z'/%3E%3C/svg%3E\")"
+)
+
+
 def css_variables(colours: Palette) -> str:
-    """Write a palette as CSS declarations: ``--supdr-text``, …, ``--supdr-c-0`` (classes), ``--supdr-k-0`` (curves)."""
+    """Write a palette as CSS declarations: ``--supdr-text``, …, ``--supdr-c-0`` (classes), ``--supdr-k-0`` (curves).
+
+    ``--supdr-chevron`` is the arrow of a menu.
+    """
     single = {name: value for name, value in vars(colours).items() if isinstance(value, str)}
     single |= {f"c-{number}": colour for number, colour in enumerate(colours.classes)}
     single |= {f"k-{number}": colour for number, colour in enumerate(colours.curves)}
+    single["chevron"] = _CHEVRON.format(colours.secondary.replace("#", "%23"))
     # The prefix keeps clear of the kit's own variables.
     return "".join(f"--supdr-{name.replace('_', '-')}: {value}; " for name, value in single.items())
 
 
 # Less motion for those who ask for it: a style sheet for every component, since none of the page's reaches into it.
-STILL = """
+LESS_MOTION = """
 @media (prefers-reduced-motion: reduce) {
   *, *::before, *::after { transition-duration: 0s !important; animation-duration: 0s !important; }
 }
@@ -167,6 +185,7 @@ HEAD = (
     + _asset("skeleton.css")
     + "{% endblock %}{% block loader %}"
     + _asset("skeleton.html")
+    + "{# still #}"
     + _without("bokeh-gl", "js")  # no figure is drawn by WebGL
     + """{% endblock %}{% block postamble %}{{ super() }}
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -199,6 +218,34 @@ addEventListener("click", (event) => {
 }, true)
 </script>{% endblock %}"""
 )
+
+
+@cache
+def template(with_still: bool) -> str:
+    """Return the page's HTML template.
+
+    `with_still`: with the still of the explorer's opening, which lies over the page until the page has drawn it;
+    ``python scripts/still.py`` draws it. Its pictures are files that the server must offer, see `OwnFile.offered`.
+    """
+    if not with_still:
+        return HEAD
+    drawn = Template("".join(_asset(f"still/{kind}.html") for kind in STILLS)).safe_substitute(_pictures())
+    still = f'<style>{_asset("still.css")}</style><div id="still" aria-hidden="true">{drawn}</div>'
+    return HEAD.replace("{# still #}", f"{{% raw %}}{still}{{% endraw %}}")
+
+
+def _pictures() -> dict[str, str]:
+    """Return the addresses of the still's pictures and of those of the examples, by their names in the drawing."""
+    addresses = {}
+    for folder in ("still", "gallery"):
+        for file in (ASSETS / folder).iterdir():
+            if file.name.endswith(".webp"):
+                address = image(file.read_bytes())
+                stem = file.name.removesuffix(".webp").replace("-", "_")
+                name = stem if folder == "still" else f"own_{address.rpartition('/')[2].removesuffix('.webp')}"
+                addresses[name] = address
+    return addresses
+
 
 # JavaScript for ``page.jscallback(dark_theme=REMEMBER_THEME)``: the choice survives a reload, and HTML follows it.
 REMEMBER_THEME = """
@@ -233,6 +280,12 @@ def _theme(colours: Palette) -> dict[str, Any]:
                 "styleOverrides": {
                     "root": {"textTransform": "none", "fontWeight": 500},
                     "contained": {"&:hover": {"backgroundColor": f"color-mix(in srgb, {colours.primary} 90%, black)"}},
+                }
+            },
+            # of a narrow window it lies over the header, for which it would leave room
+            "MuiDrawer": {
+                "styleOverrides": {
+                    "paper": {"@media (max-width: 899.95px)": {"& > .MuiToolbar-root": {"height": 12, "minHeight": 0}}}
                 }
             },
             "MuiMenu": {"styleOverrides": {"paper": {"maxHeight": "min(70vh, 560px)"}}},
@@ -274,7 +327,7 @@ def page_options() -> dict[str, Any]:
     return {
         "title": "supdr",
         "theme_config": theme_config(),
-        "template": HEAD,
+        "template": template(with_still=False),
         "sx": PAGE_SX,
         "sidebar_width": SIDEBAR_WIDTH,
         "sidebar_resizable": False,

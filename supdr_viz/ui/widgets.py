@@ -55,9 +55,9 @@ def make_page(
     page; `wide`, `narrow`: return what the header of a wide window holds, and what a narrow one has above its sidebar
     instead: built when the window is so for the first time; `**content`: ``main``, … of ``panel_material_ui.Page``.
     """
-    kept, still = "css_files" if OwnFile.offered else "raw_css", sheet(theme.STILL)
-    if still not in (known := getattr(pn.config, kept)):
-        setattr(pn.config, kept, [*known, still])
+    option, calm = "css_files" if OwnFile.offered else "raw_css", sheet(theme.LESS_MOTION)
+    if calm not in (sheets := getattr(pn.config, option)):
+        setattr(pn.config, option, [*sheets, calm])
     above = pn.Column(margin=0, css_classes=["narrow-only"], **WIDE)
     page = pmui.Page(**theme.page_options(), sidebar=[above, *sidebar], **content)
     panel_workarounds.never_busy(page)
@@ -125,11 +125,11 @@ def button(
     """
     quiet = {} if kind == "contained" else {"sx": {"color": "text.primary", "borderColor": "divider"}}
     options = {"size": "small", "margin": (4, 3), "disable_elevation": True, **quiet, **options}
-    made = pmui.Button(label=label, icon=icon or None, variant=kind, **options)
+    control = pmui.Button(label=label, icon=icon or None, variant=kind, **options)
     if on_click is not None:
         act = guarded(on_click)
-        made.on_click(locked_callback(lambda _event: act()))
-    return made
+        control.on_click(locked_callback(lambda _event: act()))
+    return control
 
 
 # --- inputs ---------------------------------------------------------------------------------------------------------
@@ -202,5 +202,11 @@ HEAD_HEIGHT = 40
 
 def dialog(title: str, *content: Any, **more: Any) -> pmui.Dialog:
     """Make a dialog, closed at first; set its ``open``."""
-    more = {"show_close_button": True, "close_on_click": True, "width_option": "md", **WIDE, **more}
+    narrow = {
+        "& .MuiDialog-paper": {"margin": "8px", "width": "calc(100% - 16px)", "maxHeight": "calc(100% - 16px)"},
+        "& .MuiDialogTitle-root": {"paddingInline": "20px"},
+        "& .MuiDialogContent-root": {"paddingInline": "12px"},
+    }
+    look = {"sx": {"@media (max-width: 599.95px)": narrow}}
+    more = {"show_close_button": True, "close_on_click": True, "width_option": "md", **look, **WIDE, **more}
     return pmui.Dialog(*content, title=title, open=False, **more)

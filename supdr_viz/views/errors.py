@@ -20,12 +20,19 @@ STYLES = {
     "validation": Style("validation", "curve 3", width=1.8),
     "test": Style("test", "error", width=2.0),
     "support vectors": Style("support vectors", "curve 2", "dotted"),
+    "untrue": Style("1 − trust", "curve 1", width=2.0),
+    "torn": Style("1 − continuity", "curve 2", width=2.0),
 }
 # Errors that are said and not drawn.
 NOT_DRAWN = ("as new",)
 
 SHUFFLED = "shuffled labels"
-MEANING = "training rows where the labels drew them; the status line says how they would err as new rows"
+MEANING = "training rows placed using their labels; the status line has their error if placed without"
+# What the errors of a map mean.
+OF_MAP = {
+    "1 − trust": "test rows: false neighbours on the map, the worse the farther they are in the data",
+    "1 − continuity": "test rows: neighbours in the data that the map has torn apart, the worse the farther",
+}
 # Squared errors that span more than this are drawn on a logarithmic axis.
 MANY_FOLD = 30.0
 
@@ -65,7 +72,17 @@ class Errors(CurveView):
         others = [name for name in names if name not in STYLES]
         look = {name: Style(name.replace("_", " "), f"curve {4 + number % 4}") for number, name in enumerate(others)}
         # Test last: it lies on top.
-        last = ("constant", "support vectors", "train", "labelled", "validation", "test", "unlabelled")
+        last = (
+            "constant",
+            "support vectors",
+            "torn",
+            "untrue",
+            "train",
+            "labelled",
+            "validation",
+            "test",
+            "unlabelled",
+        )
         order = [*others, *(name for name in last if name in names)]
         return {name: STYLES.get(name) or look[name] for name in order}
 
@@ -88,9 +105,10 @@ class Errors(CurveView):
     def legend(self) -> list[LegendEntry]:
         """Entries of the curves shown: train, test, then the rest."""
         order = ("train", "labelled", "unlabelled", "validation", "test")
-        entries = [replace(each, help=MEANING) if each.name == "train" else each for each in super().legend]
+        helps = {"train": MEANING, **OF_MAP}
+        entries = [replace(each, help=helps.get(each.name, each.help)) for each in super().legend]
         if self.band is not None:
-            entries.append(LegendEntry(SHUFFLED, css("muted"), help="19 of 20 fits to shuffled labels err so"))
+            entries.append(LegendEntry(SHUFFLED, css("muted"), help="errors of fits to shuffled labels, 19 of 20"))
         return sorted(entries, key=lambda entry: order.index(entry.name) if entry.name in order else len(order))
 
     def cursor(self, curves: Curves, iteration: int) -> int:

@@ -115,9 +115,9 @@ def _outside(frame: Frame) -> int:
 
 def _verdict(quality: MapQuality) -> str:
     """Say in a sentence how far the map can be trusted, of the rows that were looked at."""
-    seen = np.isfinite(quality.trust)
-    true, trust = np.mean(quality.false[seen] == NO_ROW), quality.trust[seen].mean()
-    misplaced = int((quality.trust[seen] < MISPLACED).sum())
+    measured = np.isfinite(quality.trust)
+    true, trust = np.mean(quality.false[measured] == NO_ROW), quality.trust[measured].mean()
+    misplaced = int((quality.trust[measured] < MISPLACED).sum())
     rows = "1 row" if misplaced == 1 else f"{misplaced:,} rows"
     return f"Mean trust {trust:.2f}: {100 * true:.0f} % of neighbours are true, {rows} misplaced."
 

@@ -40,17 +40,17 @@ def nearest_html(scene: Scene, inputs: NDArray, latent: NDArray, row: int) -> st
     both = set(inside[0]) & set(beside[0])
     unit = "standard deviations" if scene.image_shape is None else "grey levels"
     lists = [
-        _list(title, *found, scene, both)
-        for title, found in ((f"In the input space, {unit}", inside), ("In the latent space", beside))
+        _list(title, *rows, scene, both)
+        for title, rows in ((f"In the input space, {unit}", inside), ("In the latent space", beside))
     ]
     words = f"{_label(scene, row)}: {len(both)} of {len(inside[0])} in both lists"
     head = f"<p>Row {int(scene.row[row])}, {words}</p>"
     return f'<div class="nearest">{head}{"".join(lists)}</div>'
 
 
-def _list(title: str, found: NDArray, apart: NDArray, scene: Scene, both: set[int]) -> str:
+def _list(title: str, rows: NDArray, apart: NDArray, scene: Scene, both: set[int]) -> str:
     lines = []
-    for row, distance in zip(found, apart, strict=True):
+    for row, distance in zip(rows, apart, strict=True):
         name = f'<span class="{"both" if row in both else ""}">row {int(scene.row[row])}</span>'
         texts = " · ".join([_label(scene, row), *_texts(scene, row)])
         words = f"<span>{name} {texts} <small>{distance:.3g}</small></span>"

@@ -117,9 +117,9 @@ class RowTable(JSComponent):
             if piece is not None:
                 send_message(self, {"kind": "piece", "number": number, **piece})
         elif kind == "point" and isinstance(number, int) and not isinstance(number, bool):
-            found = np.flatnonzero(self._numbers == number)
-            if number >= 0 and len(found):
-                self._on_point(int(found[0]))
+            places = np.flatnonzero(self._numbers == number)
+            if number >= 0 and len(places):
+                self._on_point(int(places[0]))
 
     def ordered(self, field: Any, down: bool) -> NDArray:
         """Return the rows in the order of a column, those without a value last; as they are where there is none."""

@@ -312,6 +312,17 @@ class App:
         slider.blur()
         return slider.get_attribute("aria-valuetext")
 
+    def drag(self, label, share):
+        """Take the thumb of a slider to a share of its track by the mouse."""
+        slider = self.page.locator(".MuiSlider-root").filter(has=self.slider(label))
+        thumb, track = slider.locator(".MuiSlider-thumb").bounding_box(), slider.bounding_box()
+        height = thumb["y"] + thumb["height"] / 2
+        self.page.mouse.move(thumb["x"] + thumb["width"] / 2, height)
+        self.page.mouse.down()
+        self.page.mouse.move(track["x"] + share * track["width"], height, steps=5)
+        self.page.mouse.up()
+        return self
+
     def choose(self, label, option):
         """Choose an entry of a menu."""
         self.page.get_by_role("combobox", name=label).first.click()

@@ -46,6 +46,7 @@ def runs_by_space(app):
     return app.iteration > 0
 
 
+@pytest.mark.slow
 def test_after_a_choice_the_space_key_runs_and_what_was_only_closed_keeps_the_keyboard(open_app):
     app = open_app(SMALL.replace("5000", "30"))
     app.open_gallery()
@@ -130,6 +131,7 @@ def test_keys_and_buttons_act_on_the_run(app):
     assert seen[0][1] != start[1]
 
 
+@pytest.mark.slow
 def test_choices_are_reached_by_arrows_and_no_press_is_lost(app):
     reached, normal, fast = app.iteration, app.button("normal"), app.button("fast")
     normal.focus()
@@ -196,21 +198,12 @@ def test_looks_back_returns_and_goes_on_from_there(open_app):
     assert app.iteration > 11
 
 
-def drag_back(app, slider):
-    """Take the thumb to a third of the track."""
-    thumb, track = slider.locator(".MuiSlider-thumb").bounding_box(), slider.bounding_box()
-    app.page.mouse.move(thumb["x"] + thumb["width"] / 2, thumb["y"] + thumb["height"] / 2)
-    app.page.mouse.down()
-    app.page.mouse.move(track["x"] + track["width"] / 3, thumb["y"] + thumb["height"] / 2, steps=5)
-    app.page.mouse.up()
-
-
 @pytest.mark.slow
 def test_a_run_goes_on_behind_what_is_viewed_and_while_it_is_changed(app):
     app.press("Run")
     expect(app.numbers_shown).to_contain_text(re.compile(r"iteration [2-9]\d"))
-    scrubber, slider = app.slider("Iteration"), app.page.locator(".MuiSlider-root").filter(has=app.slider("Iteration"))
-    drag_back(app, slider)
+    scrubber = app.slider("Iteration")
+    app.drag("Iteration", 1 / 3)
     expect(app.chip_shown).to_have_text(re.compile(r"viewing \d+"))
     expect(app.button("Pause")).to_be_visible()
     end = scrubber.get_attribute("max")

@@ -1,6 +1,9 @@
 """Knobs, examples, other methods and data: what a change does to the run, and what the page says of it."""
 
+import itertools
 from urllib.parse import quote
+
+import pytest
 
 from supdr_viz.presets.catalogue import PRESETS
 from tests.browser.axe import findings
@@ -48,6 +51,26 @@ def test_knobs_carry_on_or_start_again_as_they_are_marked(app):
     assert "seed=7" in app.page.url
 
 
+def test_a_run_goes_on_while_its_separation_is_dragged(open_app):
+    app = open_app("?data=iris&method=ClassAtlas&test=0.3&seed=0&speed=normal")
+    app.press("Run").settle()
+    apart, reached = app.places("latent"), app.iteration
+    app.drag("Separation", 0.3).settle()
+    assert "method.separation=0.3" in app.page.url
+    assert app.stands == ("paused", reached)  # moved, not restarted
+    seen = [app.places("latent")]
+    for count in (1, 2, 3):
+        app.press("Step").settle()
+        assert app.iteration == reached + count
+        seen.append(app.places("latent"))
+    assert all(one != other for one, other in itertools.pairwise([apart, *seen]))  # neighbours find each other
+    app.press("Run").until_going()
+    app.drag("Separation", 0.7).settle()  # while it goes
+    assert "method.separation=0.7" in app.page.url
+    assert app.chip == "finished"
+    assert app.iteration > reached + 3
+
+
 def test_from_a_link_that_wants_more_to_an_example_that_begins_with_its_picture(open_app):
     name = "<img src=x onerror='window.harmed=1'>"
     app = open_app(f"?data=openml&data.name={quote(name)}")
@@ -71,6 +94,7 @@ def test_from_a_link_that_wants_more_to_an_example_that_begins_with_its_picture(
     assert app.button("Run").is_disabled()
 
 
+@pytest.mark.slow
 def test_what_was_wrong_with_a_link_stands_beside_the_plots_until_it_is_closed(open_app):
     app = open_app("?data=nosuch&data.[free](https://evil.example)=1")
     said = app.page.get_by_role("alert").filter(has_text="There is no data set 'nosuch'")

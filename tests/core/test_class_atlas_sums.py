@@ -10,7 +10,7 @@ from sklearn.manifold import smacof
 
 from supdr.methods.class_atlas import neighbours, regression
 from supdr.methods.class_atlas.affinities import affinities
-from supdr.methods.class_atlas.cells import cell_logs, told
+from supdr.methods.class_atlas.cells import cell_logs, disagreement_with_gate
 from supdr.methods.class_atlas.layout import less_stressed
 from supdr.methods.class_atlas.neighbours import neighbour_loss
 from supdr.solvers.logs import write_logs
@@ -68,26 +68,26 @@ def test_an_embedding_of_many_rows_ends_no_higher_than_without_exaggeration(monk
     """Of overlapping clumps it ends lower; a cloud without clumps, which exaggeration draws onto a point, stays."""
     clumps, _ = make_classification(300, 8, n_informative=6, n_clusters_per_class=3, random_state=1)
     cloud = np.random.default_rng(0).standard_normal((300, 10))
-    found = {}
+    losses = {}
     for rows in (200, 10**9):
         monkeypatch.setattr(neighbours, "EXAGGERATED_ROWS", rows)
         for name, X in (("clumps", clumps / clumps.std(axis=0)), ("cloud", cloud)):
-            found[name, rows] = neighbour_loss(affinities(X, None, 20.0), neighbours.embedded(X, 20.0, X[:, :2]))[0]
-    assert found["clumps", 200] < 0.95 * found["clumps", 10**9]
-    assert found["cloud", 200] == found["cloud", 10**9]
+            losses[name, rows] = neighbour_loss(affinities(X, None, 20.0), neighbours.embedded(X, 20.0, X[:, :2]))[0]
+    assert losses["clumps", 200] < 0.95 * losses["clumps", 10**9]
+    assert losses["cloud", 200] == losses["cloud", 10**9]
 
 
 def test_what_the_plane_conceals_is_its_formula():
     rng = np.random.default_rng(0)
     Z, centres, p = rng.standard_normal((40, 2)), rng.standard_normal((5, 2)), rng.dirichlet(np.ones(5), 40)
-    known = float((p * np.log(p)).sum())
+    negative_entropy = float((p * np.log(p)).sum())
 
     def value(Z, centres, b):
         """Lambda 3."""
-        return 3.0 / 40.0 * (known - (p * cell_logs(Z, centres, b)[0]).sum())
+        return 3.0 / 40.0 * (negative_entropy - (p * cell_logs(Z, centres, b)[0]).sum())
 
-    found, in_latent, in_centres, by_log_b = told(Z, centres, 0.7, p, known, 3.0)
-    assert found == pytest.approx(value(Z, centres, 0.7), rel=1e-10)
+    disagreement, in_latent, in_centres, by_log_b = disagreement_with_gate(Z, centres, 0.7, p, negative_entropy, 3.0)
+    assert disagreement == pytest.approx(value(Z, centres, 0.7), rel=1e-10)
     step = 1e-6
     assert by_log_b == pytest.approx(
         (value(Z, centres, 0.7 * np.exp(step)) - value(Z, centres, 0.7 * np.exp(-step))) / (2 * step), rel=1e-6
@@ -103,21 +103,21 @@ def test_what_the_plane_conceals_is_its_formula():
 
 def test_a_plane_far_from_its_centres_says_nothing_that_is_not_finite():
     Z, centres = np.array([[0.0, 0.0], [1e9, 0.0]]), np.array([[0.0, 0.0], [1.0, 0.0]])
-    found = told(Z, centres, 1e3, np.full((2, 2), 0.5), 2 * np.log(0.5), 1.0)
-    assert all(np.isfinite(each).all() for each in found)
+    terms = disagreement_with_gate(Z, centres, 1e3, np.full((2, 2), 0.5), 2 * np.log(0.5), 1.0)
+    assert all(np.isfinite(each).all() for each in terms)
 
 
 def test_classes_are_placed_as_by_scikit_learn():
     rng = np.random.default_rng(0)
-    wanted, start = squareform(pdist(rng.standard_normal((9, 5)))), rng.standard_normal((9, 2))
-    ours = squareform(pdist(less_stressed(start, wanted)))
+    distances, start = squareform(pdist(rng.standard_normal((9, 5)))), rng.standard_normal((9, 2))
+    ours = squareform(pdist(less_stressed(start, distances)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs, stress = smacof(
-            wanted, n_components=2, init=start, n_init=1, max_iter=300, eps=1e-9, normalized_stress=False
+            distances, n_components=2, init=start, n_init=1, max_iter=300, eps=1e-9, normalized_stress=False
         )
-    assert 0.5 * ((ours - wanted) ** 2).sum() == pytest.approx(stress, rel=1e-3)
-    np.testing.assert_allclose(ours, squareform(pdist(theirs)), atol=0.02 * wanted.max())
+    assert 0.5 * ((ours - distances) ** 2).sum() == pytest.approx(stress, rel=1e-3)
+    np.testing.assert_allclose(ours, squareform(pdist(theirs)), atol=0.02 * distances.max())
 
 
 def test_log_losses_of_all_factors_are_those_of_each():

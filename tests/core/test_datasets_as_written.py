@@ -180,11 +180,24 @@ def test_a_text_may_come_late():
     assert "Proposed, not done: read as missing, 1 cell: 'x' (late)." in notes
 
 
+def test_a_delimiter_does_not_cut_through_quotation_marks():
+    rows = "".join(f'"{k}"|"0,5"|"{"ab"[k % 2]}"\n' for k in range(6))
+    assert preview(f'"x"|"z"|"kind"\n{rows}'.encode(), "t.csv").columns == ("x", "z", "kind")
+    assert preview(rows.encode(), "t.csv").n_rows == 6
+
+
+def test_the_last_lines_of_a_short_table_may_be_no_rows():
+    rows = "".join(f"{k},2,3,{'ab'[k % 2]}\n" for k in range(6))
+    look = preview(f"x,z,u,kind\n{rows}Source: a book\n".encode(), "t.csv")
+    assert (look.n_rows, [each.key for each in look.proposals]) == (6, ["footnotes"])
+    assert "totals" in {each.key for each in preview(f"x,z,u,kind\n{rows}total,12,18,\n".encode(), "t.csv").proposals}
+
+
 def test_a_byte_that_is_not_utf_8_may_come_late():
     rows = "".join(f"{k},M{'ü' if k % 2 else 'ö'}ller\n" for k in range(300)).encode() + "300,Bär\n".encode("latin-1")
     look = preview(b"x,name\n" + rows, "t.csv")
     assert set(look.read(target="name").target_names) == {"Müller", "Möller", "Bär"}
-    assert "The file is UTF-8 but for 1 bytes, which were read as Latin-1, the first in line 302." in look.notes
+    assert "Bytes that are not UTF-8 were read as Latin-1: 1, the first in line 302." in look.notes
 
 
 def test_marks_between_thousands_and_decimals_that_contradict_each_other_stay_text():

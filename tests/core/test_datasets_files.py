@@ -316,7 +316,7 @@ def test_a_sheet_may_be_chosen():
     np.testing.assert_array_equal(chosen.X, IRIS.X)
     assert "sheet 'iris' of an Excel workbook" in chosen.description
     assert "Sheet 'iris' of notes, iris, turned." in chosen.description
-    with pytest.raises(FileProblem, match=r"no sheet 'roses' in a\.xlsx; the sheets are notes, iris, turned"):
+    with pytest.raises(FileProblem, match=r"no sheet 'roses' in a\.xlsx; there are notes, iris, turned"):
         preview(data, "a.xlsx", sheet="roses")
     with pytest.raises(FileProblem, match=r"a\.csv has no sheets"):
         preview(csv_bytes(), "a.csv", sheet="iris")
@@ -333,7 +333,7 @@ def test_numbers_days_and_yes_in_a_sheet():
     np.testing.assert_array_equal(dataset.X[:, 1] - dataset.X[0, 1], np.arange(40))
     np.testing.assert_array_equal(dataset.X[:, 2], np.arange(40) % 3 == 0)
     np.testing.assert_array_equal(dataset.X[:, 3], 2**50 + np.arange(40))
-    assert "Left out above the header, 1 line: 'Titles of a report'." in dataset.description
+    assert "Left out above the header, 2 lines: 'Titles of a report'." in dataset.description
 
 
 def test_a_workbook_that_lies_about_its_size_is_refused():

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.svm import SVC
 
 from supdr.engine.context import run_context
 from supdr.engine.interruption import Interrupted
 from supdr.solvers._linear_svm_kernels import _step_length
 from supdr.solvers.linear_svm import solve_heads, solve_linear_svm
+from supdr.solvers.sparse_svm import best_bias, solve_sparse_svm
 
 
 def overlapping(n, d, seed=0, shift=1.28):
@@ -58,6 +60,28 @@ def test_not_above_libsvm(n, d, C):
     reference = primal(Z, y, C, peer.coef_[0], peer.intercept_[0])
     assert solution.objective + solution.gap <= reference * (1 + 1e-6)
     assert solution.objective <= reference * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("n", "d", "C"), [(300, 5, 1.0), (300, 400, 0.01), (300, 400, 1.0), (900, 310, 0.1)])
+def test_sparse_rows_have_the_same_machine(n, d, C):
+    """Of few columns by Newton steps, of many by steps along the dual variables."""
+    Z, y = overlapping(n, d)
+    Z[np.random.default_rng(1).random(Z.shape) < 0.8] = 0.0
+    dense, of_sparse = solve_linear_svm(Z, y, C, tol=1e-8), solve_sparse_svm(sparse.csr_array(Z), y, C)
+    assert of_sparse.converged
+    value = primal(Z, y, C, of_sparse.coef, of_sparse.bias)
+    assert 0.0 <= value - dense.objective <= 1.1e-6 * value
+    assert value - of_sparse.gap <= dense.objective + dense.gap
+    assert ((of_sparse.alpha >= 0.0) & (of_sparse.alpha <= C)).all()
+    assert abs(of_sparse.alpha @ y) <= 1e-10 * C * n
+    np.testing.assert_allclose(Z.T @ (of_sparse.alpha * y), of_sparse.coef, atol=1e-10 * C * n)
+
+
+def test_the_best_bias_is_a_minimum():
+    margins, y = np.random.default_rng(0).normal(size=25), np.where(np.arange(25) % 3, 1.0, -1.0)
+    best = best_bias(margins, y)
+    losses = [np.maximum(0.0, 1.0 - y * (margins + bias)).sum() for bias in (best, *np.linspace(-4.0, 4.0, 801))]
+    assert min(losses) == pytest.approx(losses[0])
 
 
 def test_separable_rows_reach_the_hard_margin():

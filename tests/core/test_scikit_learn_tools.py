@@ -28,6 +28,7 @@ PUBLIC = {**METHODS, **supdr.BASELINES, "LogisticPCA": LogisticPCA, "KernelViews
 
 every_method = pytest.mark.parametrize("name", METHODS)
 every_estimator = pytest.mark.parametrize("name", PUBLIC)
+OF_AN_EXTRA = ("UMAP", "PaCMAP")  # whose first fit compiles for seconds
 weighing = pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.accepts_weights])
 
 
@@ -84,7 +85,9 @@ def test_a_class_of_a_user_has_no_link_to_our_pages():
 
 @pytest.mark.filterwarnings("ignore:n_components=:UserWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@every_estimator
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=pytest.mark.slow) if each in OF_AN_EXTRA else each for each in PUBLIC]
+)
 def test_skops_gives_back_the_same_estimator(name):
     estimator, X = fitted(name)
     content = skops.io.dumps(estimator)
@@ -124,6 +127,10 @@ def test_weights_without_a_request_are_refused(name):
         cross_validate(make(name), X, y, cv=2, params={"sample_weight": np.ones(36)}, error_score="raise")
 
 
+def gate(sample_weight):
+    return LogisticRegression().set_fit_request(sample_weight=sample_weight)
+
+
 def test_weights_go_past_an_atlas_to_the_steps_before_it():
     X, y = rows_and_targets()
     weights = np.where(y == 1, 4.0, 0.5)
@@ -131,8 +138,43 @@ def test_weights_go_past_an_atlas_to_the_steps_before_it():
     expected = make("ClassAtlas", gate=LogisticRegression()).fit(scaled, y).predict_proba(scaled)
     with config_context(enable_metadata_routing=True):
         scaler = StandardScaler().set_fit_request(sample_weight=True)
-        piped = make_pipeline(scaler, make("ClassAtlas", gate=LogisticRegression())).fit(X, y, sample_weight=weights)
+        piped = make_pipeline(scaler, make("ClassAtlas", gate=gate(False))).fit(X, y, sample_weight=weights)
         np.testing.assert_array_equal(piped.predict_proba(X), expected)
+
+
+def test_an_atlas_routes_the_weights_that_its_gate_requests():
+    X, y = rows_and_targets()
+    weights = np.where(y == 1, 4.0, 0.5)
+    with config_context(enable_metadata_routing=True):
+        atlas = make("ClassAtlas", gate=gate(True), preprocessing="none").fit(X, y, sample_weight=weights)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        piped = make_pipeline(scaler, make("ClassAtlas", gate=gate(True))).fit(X, y, sample_weight=weights)
+        with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+            make("ClassAtlas", gate=gate(None)).fit(X, y, sample_weight=weights)
+        with pytest.raises(TypeError, match="sample_weight"):
+            make("ClassAtlas").fit(X, y, sample_weight=weights)
+        with pytest.raises(ValueError, match="sample_weight must have an entry for each of"):
+            make("ClassAtlas", gate=gate(True)).fit(X, y, sample_weight=weights[1:])
+    codes = np.searchsorted(atlas.classes_, y)
+    expected = LogisticRegression().fit(X, codes, sample_weight=weights).predict_proba(X)
+    np.testing.assert_allclose(atlas.predict_proba(X), expected, atol=1e-6)
+    plain = make("ClassAtlas", gate=LogisticRegression()).fit(scaled := StandardScaler().fit_transform(X), y)
+    assert not np.allclose(piped.predict_proba(X), plain.predict_proba(scaled))
+    with pytest.raises(ValueError, match="enable_metadata_routing"):
+        atlas.fit(X, y, sample_weight=weights)
+
+
+def test_weights_of_the_gate_are_those_of_rows_repeated():
+    """In folds apart, a row of weight 2 is not the same as two rows: their gates alike are those of all rows."""
+    X, y = rows_and_targets()
+    weights = np.where(np.arange(len(y)) % 3 == 0, 2, 1)
+    twice = np.repeat(np.arange(len(y)), weights)
+    with config_context(enable_metadata_routing=True):
+        weighed = make("ClassAtlas", gate=gate(True), preprocessing="none").fit(
+            X, y, sample_weight=weights.astype(float)
+        )
+    repeated = make("ClassAtlas", gate=LogisticRegression(), preprocessing="none").fit(X[twice], y[twice])
+    np.testing.assert_allclose(weighed.predict_proba(X), repeated.predict_proba(X), atol=1e-4)
 
 
 def test_parameters_of_the_gate_of_an_atlas_are_searched():

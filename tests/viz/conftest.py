@@ -1,10 +1,11 @@
 """Fixtures of the tests of the app: what a server offers, and what a test sets of it."""
 
+import sys
+
 import pytest
 
 from supdr import warm
 from supdr_viz.data import rows_on_disk
-from supdr_viz.serving import waiting_room
 from supdr_viz.ui.own_files import OwnFile
 from supdr_viz.views.stage.socket import StageSocket
 from tests.viz.hands import Hands
@@ -45,13 +46,34 @@ def kernels(monkeypatch):
     return lambda compiled: monkeypatch.setattr(warm, "is_warm", lambda *_methods: compiled)
 
 
+class Compiler:
+    """Stands for the compiling process: the test decides when it has finished."""
+
+    progress, error = "kernel 3 of 9", None
+
+    def __init__(self):
+        self.waiting = []
+
+    def when_compiled(self, methods, callback):
+        self.waiting.append((tuple(methods), callback))
+
+
+@pytest.fixture
+def compiler(monkeypatch, kernels):
+    """Let all kernels be missing; return what compiles them."""
+    made = Compiler()
+    kernels(False)
+    monkeypatch.setattr(warm, "start_in_background", lambda: made)
+    return made
+
+
+@pytest.fixture
+def missing(monkeypatch):
+    """Let a package seem not to be installed: ``missing(name)``."""
+    return lambda name: monkeypatch.setitem(sys.modules, name, None)
+
+
 @pytest.fixture
 def keep_sweeps_in(monkeypatch):
     """Let finished fits of sweeps be kept in a file: ``keep_sweeps_in(path)``."""
     return lambda path: monkeypatch.setenv("SUPDR_SWEEPS", str(path))
-
-
-@pytest.fixture
-def most_waiting(monkeypatch):
-    """Set how many may wait for a page: ``most_waiting(count)``."""
-    return lambda count: monkeypatch.setattr(waiting_room, "MOST_WAITING", count)

@@ -13,16 +13,20 @@ SPIRALS = Settings(
 )
 """A quick run that does not end by itself."""
 
-TURN = 0.001
-"""Seconds that a turn takes, by the clock of the test."""
-
 
 class Hands:
-    """A pool and a clock in the hands of a test."""
+    """A pool and a clock in the hands of a test.
 
-    def __init__(self):
-        self.now = 100.0
-        self.pool = ManualPool(lambda: self.now)
+    `turn`: seconds that a turn takes; `look`: seconds that pass whenever the pool or a run looks at the clock.
+    """
+
+    def __init__(self, turn=0.001, look=0.0):
+        self.now, self._turn_takes, self._look_takes = 100.0, turn, look
+        self.pool = ManualPool(self._clock)
+
+    def _clock(self):
+        self.now += self._look_takes
+        return self.now
 
     def work(self, seconds):
         """Let so much time pass, and do what is due meanwhile."""
@@ -48,7 +52,7 @@ class Hands:
             return False
         self.now += max(0.0, due)
         self.pool.turn(0.0)
-        self.now += TURN
+        self.now += self._turn_takes
         return self.now < end
 
 

@@ -1,5 +1,6 @@
 """What most tests of pictures begin with, made once for all methods on the same data."""
 
+import copy
 import functools
 from dataclasses import replace
 from typing import NamedTuple
@@ -26,6 +27,19 @@ class Prepared(NamedTuple):
 def prepared(settings):
     """Return the data set, the split and the scene of these settings."""
     return _of_data(to_json(replace(settings, method=Settings().method, method_options={})))
+
+
+def counting(estimator, method):
+    """Return the estimator with a method that notes of how many rows it is asked, and the list of these numbers."""
+    kind, asked = type(estimator), []
+
+    def counted(self, X):
+        asked.append(len(X))
+        return getattr(kind, method)(self, X)
+
+    noting = copy.copy(estimator)
+    noting.__class__ = type(kind.__name__, (kind,), {method: counted})
+    return noting, asked
 
 
 @functools.cache

@@ -14,6 +14,7 @@ import urllib.request
 from argparse import Namespace
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from types import SimpleNamespace
 from urllib.parse import urljoin
 
 import psutil
@@ -27,7 +28,21 @@ COMMAND = [sys.executable, "-m", "supdr_viz.cli"]
 START_SECONDS = 300  # with cold caches every kernel is compiled first
 
 
-def run(*options):
+@pytest.fixture
+def run(capsys):
+    """Run the command in this process, with options with which it ends by itself; return status, output and errors."""
+
+    def run_(*options):
+        try:
+            status = cli.main(list(options))
+        except SystemExit as end:
+            status = end.code
+        return SimpleNamespace(returncode=status, **dict(zip(("stdout", "stderr"), capsys.readouterr())))
+
+    return run_
+
+
+def run_by_itself(*options):
     return subprocess.run([*COMMAND, *options], capture_output=True, text=True, timeout=60)
 
 
@@ -78,20 +93,19 @@ def get(address):
 
 
 @pytest.fixture
-def refusal(capsys, monkeypatch):
-    """What the command says of options that it refuses before it asks for a port, in this process."""
-    monkeypatch.setattr(cli, "_free_port", lambda *_: pytest.fail("the options were taken"))
+def refusal(capsys):
+    """What the command says of options that it refuses before it looks whether its port is free, in this process."""
 
     def said(*options):
-        with pytest.raises(SystemExit) as ended:
-            cli.main(list(options))
+        with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(SystemExit) as ended:
+            cli.main(["--port", str(other.getsockname()[1]), *options])
         assert ended.value.code == 2
         return capsys.readouterr().err
 
     return said
 
 
-def test_help_names_every_option():
+def test_help_names_every_option(run):
     result = run("--help")
     assert result.returncode == 0
     options = [
@@ -113,7 +127,7 @@ def test_help_names_every_option():
         assert option in result.stdout
 
 
-def test_version_is_that_of_the_package():
+def test_version_is_that_of_the_package(run):
     result = run("--version")
     assert result.returncode == 0
     assert result.stdout.split() == ["supdr-viz", importlib.metadata.version("supdr-viz")]
@@ -142,7 +156,7 @@ def test_wrong_options_are_named(refusal, options, message):
 
 
 def test_a_command_that_is_refused_ends_without_a_traceback():
-    result = run("--nonsense")
+    result = run_by_itself("--nonsense")
     assert result.returncode == 2
     assert "--nonsense" in result.stderr
     assert "Traceback" not in result.stderr
@@ -151,7 +165,7 @@ def test_a_command_that_is_refused_ends_without_a_traceback():
 def test_busy_port_is_said_in_one_sentence():
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        result = run("--port", str(port), "--address", "127.0.0.1")
+        result = run_by_itself("--port", str(port), "--address", "127.0.0.1")
     assert result.returncode == 1
     assert f"port {port} is in use" in result.stderr
     assert "Traceback" not in result.stderr
@@ -169,15 +183,13 @@ def test_busy_port_is_said_in_one_sentence():
         ("localhost", 1, 0, 4, False),
     ],
 )
-def test_who_serves_a_network_from_one_process_hears_of_more(address, workers, worker, cores, advised, monkeypatch):
-    monkeypatch.setattr(served, "processors", lambda: cores)
+def test_who_serves_a_network_from_one_process_hears_of_more(address, workers, worker, cores, advised):
     asked = Namespace(address=address, workers=workers, worker=worker, basic_auth=None)
-    assert (
-        f"--workers {cores} gets them in faster: one process for each core" in served.greeting(asked, 5006, "explorer")
-    ) == advised
+    said = served.greeting(asked, 5006, "explorer", cores)
+    assert (f"--workers {cores} gets them in faster: one process for each core" in said) == advised
 
 
-def test_unknown_address_is_said_in_one_sentence():
+def test_unknown_address_is_said_in_one_sentence(run):
     result = run("--address", "nowhere.invalid")
     assert result.returncode == 1
     assert "'nowhere.invalid'" in result.stderr
@@ -282,8 +294,9 @@ def test_who_comes_while_a_page_is_built_waits_in_line_and_gets_in(explorer):
     assert '"token"' in page
 
 
-def test_without_room_a_plain_page_says_so_and_there_is_no_session():
-    with server("--most-pages", "1") as address:
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of Unix")
+def test_without_room_a_plain_page_says_so_there_is_no_session_and_what_ends_services_ends_it():
+    with server("--most-pages", "1", ends=signal.SIGTERM) as address:
         status = 200
         while status == 200:  # who got in and never came stays for some seconds
             status, page = answer_of(address)
@@ -291,12 +304,6 @@ def test_without_room_a_plain_page_says_so_and_there_is_no_session():
         assert "This server shows one page at a time" in page
         assert "script" not in page
         assert json.loads(get(address.replace("explorer", "health"))[1])["pages"] <= 1
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of Unix")
-def test_what_ends_services_ends_it():
-    with server(ends=signal.SIGTERM) as address:
-        assert json.loads(get(address.replace("explorer", "health"))[1])["status"] == "ok"
 
 
 def answer_of(address):

@@ -144,21 +144,19 @@ def wait_for(warming):
 
 
 @pytest.fixture
-def cold(monkeypatch, kernels):
-    """A process that takes its caches for cold and has not compiled yet."""
-    monkeypatch.setattr(warm, "_current", None)
+def cold(kernels):
+    """A process that takes its caches for cold."""
     kernels(False)
 
 
-def test_background_compiling_runs_once_and_tells_everybody(cold, tmp_path, monkeypatch):
+def test_background_compiling_runs_once_and_tells_everybody(cold, tmp_path):
     # A stand-in for the compiler: it waits for a file, so that the test decides when it ends.
     gate = tmp_path / "gate"
     compiler = tmp_path / "compiler"
     compiler.write_text(f"#!/bin/sh\necho first line\nuntil [ -e {gate} ]; do sleep 0.02; done\necho last line\n")
     compiler.chmod(0o755)
-    monkeypatch.setattr(warm.sys, "executable", str(compiler))
     told = []
-    first = warm.start_in_background()
+    first = warm.start_in_background([str(compiler)])
     assert warm.start_in_background() is first
     for _ in range(2):
         first.when_compiled([], told.append)
@@ -198,16 +196,15 @@ def test_a_method_is_compiled_first_when_a_page_waits_for_it(tmp_path):
         (None, "not be started"),
     ],
 )
-def test_background_failure_is_kept_and_a_later_start_tries_again(cold, tmp_path, monkeypatch, compiler, message):
+def test_background_failure_is_kept_and_a_later_start_tries_again(cold, tmp_path, compiler, message):
     path = tmp_path / "compiler"
     if compiler:
         path.write_text(compiler)
         path.chmod(0o755)
-    monkeypatch.setattr(warm.sys, "executable", str(path))
-    warming = warm.start_in_background()
+    warming = warm.start_in_background([str(path)])
     wait_for(warming)
     assert message in warming.error
-    again = warm.start_in_background()
+    again = warm.start_in_background([str(path)])
     assert again is not warming
     wait_for(again)
 

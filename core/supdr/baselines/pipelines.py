@@ -5,13 +5,16 @@ They are fitted in one step: `iterate` yields one snapshot, the fitted model.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import KW_ONLY, dataclass, replace
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
@@ -21,9 +24,10 @@ from supdr.baselines.one_shot import OneShot, given_rows
 from supdr.baselines.projections import Reduced, head_scores, principal_components
 from supdr.engine.checks import check_choice, check_integer, check_rows_differ
 from supdr.engine.common_parameters import COEF0, COMPONENTS, DEGREE, KERNEL, POLY, SVM_WEIGHT
-from supdr.engine.sparse_rows import SparseRows, is_sparse
+from supdr.engine.sparse_rows import SparseRows
 from supdr.engine.targets import Targets
 from supdr.functions.kernels import KERNELS
+from supdr.solvers.sparse_svm import solve_sparse_svm
 
 
 class _HasMargins(OneShot):
@@ -40,8 +44,7 @@ class _HasMargins(OneShot):
         check_is_fitted(self)
         svm = self._svm()
         pull = np.zeros(len(self._state.X))
-        alpha = svm.dual_coef_.toarray() if is_sparse(svm.dual_coef_) else svm.dual_coef_
-        pull[self._state.labelled[svm.support_]] = np.abs(alpha).max(axis=0) / self.C
+        pull[self._state.labelled[svm.support_]] = np.abs(svm.dual_coef_).max(axis=0) / self.C
         return pull
 
 
@@ -84,7 +87,7 @@ class PolySVM(_SVM):
 
 @dataclass(eq=False, repr=False)
 class LinearSVM(_SVM):
-    """SVM with the linear kernel on the input.
+    """SVM with the linear kernel on the input: LIBSVM's of dense rows, `supdr.solvers.sparse_svm` of sparse ones.
 
     Parameters
     ----------
@@ -100,7 +103,59 @@ class LinearSVM(_SVM):
     C: float = 1.0
 
     def _model(self) -> BaseEstimator:
+        if isinstance(self._training[0], SparseRows):
+            return SparseSVC(self.C, self._seed())
         return SVC(C=self.C, kernel="linear", break_ties=True)
+
+
+@dataclass(eq=False)
+class SparseSVC(BaseEstimator):
+    """A linear support vector machine for each pair of classes on sparse rows, with what views read of an `SVC`.
+
+    `C`: hinge weight, > 0; `seed`: orders the steps of the solver. After `fit`, dual variables in `dual_coef_`
+    (pairs, support vectors) are negative for the first class of a pair.
+    """
+
+    C: float
+    seed: int
+
+    def fit(self, X: Any, y: NDArray) -> SparseSVC:
+        """Fit to sparse rows (n, m) and class codes 0, 1, … (n,)."""
+        pairs = list(combinations(range(int(y.max()) + 1), 2))
+        coef, intercept, dual, short = [], [], np.zeros((len(pairs), len(y))), 0
+        for k, (first, second) in enumerate(pairs):
+            rows = np.flatnonzero((y == first) | (y == second))
+            signs = np.where(y[rows] == second, 1.0, -1.0)
+            solution = solve_sparse_svm(X[rows], signs, self.C, random_state=self.seed)
+            coef.append(solution.coef)
+            intercept.append(solution.bias)
+            dual[k, rows] = signs * solution.alpha
+            short += not solution.converged
+        if short:
+            message = f"{short} of {len(pairs)} classifiers did not converge; a smaller C converges sooner"
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        self.pairs_, self.coef_, self.intercept_ = pairs, np.array(coef), np.array(intercept)
+        self.support_ = np.flatnonzero(dual.any(axis=0))
+        self.dual_coef_ = dual[:, self.support_]
+        return self
+
+    def decision_function(self, X: Any) -> NDArray:
+        """Return the margins (n,) of two classes, else votes of the pairs of classes (n, K), ties broken by margins."""
+        margins = X @ self.coef_.T + self.intercept_
+        if len(self.pairs_) == 1:
+            return margins[:, 0]
+        votes, sums = np.zeros((2, len(margins), self.pairs_[-1][1] + 1))
+        for margin, (first, second) in zip(margins.T, self.pairs_):
+            votes[:, second] += margin > 0.0
+            votes[:, first] += margin <= 0.0
+            sums[:, second] += margin
+            sums[:, first] -= margin
+        return votes + sums / (3.0 * (np.abs(sums) + 1.0))
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the class codes (n,) of rows (n, m)."""
+        scores = self.decision_function(X)
+        return (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
 
 
 @dataclass(eq=False, repr=False)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from supdr.datasets._tables import Table, check_names
-from supdr.datasets.limits import FileProblem, Limits, listed, shown
+from supdr.datasets.limits import FileProblem, Limits, chosen_one, complete
 from supdr.engine.optional import require
 
 SPARSE = ("csr_matrix", "csc_matrix")
@@ -25,43 +25,39 @@ def read_h5ad(data: bytes, name: str, limits: Limits, rules: Any, sheet: str | N
     import h5py
     import pandas as pd
 
-    try:
-        with h5py.File(io.BytesIO(data), "r") as file:
-            tables = _tables(file)
-            if not tables or not isinstance(file.get("obs"), h5py.Group):
-                raise FileProblem(f"{name} is no AnnData file of version 0.7 or later: it has no X or no obs.")
-            chosen = next(iter(tables)) if sheet is None else sheet
-            if chosen not in tables:
-                raise FileProblem(f"There is no table {shown(sheet)} in {name}; there are {listed(tables)}.")
-            values = _numbers(tables[chosen], chosen, name, limits)
-            genes = _index(file["var"], limits) if chosen == "X" or chosen.startswith(LAYERS) else None
-            noted = {key: _column(file["obs"], key, limits) for key in _order(file["obs"])}
-    except (OSError, KeyError, RuntimeError) as error:
-        raise FileProblem(f"{name} is not a complete AnnData file ({error}).") from None
-    coordinate = chosen.rpartition("/")[2]
+    with complete(name, "AnnData file", OSError, KeyError, RuntimeError), h5py.File(io.BytesIO(data), "r") as file:
+        tables = _tables(file)
+        if not tables or not isinstance(file.get("obs"), h5py.Group):
+            raise FileProblem(f"{name} is no AnnData file of version 0.7 or later: it has no X or no obs.")
+        table = chosen_one(sheet, list(tables), name)
+        values = _numbers(tables[table], table, name, limits)
+        genes = _index(file["var"], limits) if table == "X" or table.startswith(LAYERS) else None
+        annotations = {key: _column(file["obs"], key, limits) for key in _order(file["obs"])}
+    coordinate = table.rpartition("/")[2]
     names = genes if genes is not None else [f"{coordinate}{j + 1}" for j in range(values.shape[1])]
-    check_names([*names, *noted])
+    check_names([*names, *annotations])
     frame = pd.DataFrame(values, columns=list(names))
-    if any(len(column) != len(frame) for column in noted.values()):
-        raise FileProblem(f"The columns of obs in {name} must have {len(frame):,} rows, as {chosen} has.")
-    levels = [key for key, column in noted.items() if isinstance(column, pd.Categorical) and len(column.categories) > 1]
-    frame = pd.concat([frame, pd.DataFrame(noted)], axis=1)
+    if any(len(column) != len(frame) for column in annotations.values()):
+        raise FileProblem(f"The columns of obs in {name} must have {len(frame):,} rows, as {table} has.")
+    categorical = {key: column for key, column in annotations.items() if isinstance(column, pd.Categorical)}
+    levels = [key for key, column in categorical.items() if len(column.categories) > 1]
+    frame = pd.concat([frame, pd.DataFrame(annotations)], axis=1)
     return Table(
         frame,
-        format=f"{chosen} of an AnnData file",
+        format=f"{table} of an AnnData file",
         target=levels[-1] if levels else None,
         sheets=tuple(tables),
-        sheet=chosen,
-        annotations=tuple(noted),
+        sheet=table,
+        annotations=tuple(annotations),
     )
 
 
 def _tables(file: Any) -> dict[str, Any]:
     """Return X, the layers and the coordinates of the cells, where they are numbers."""
-    found = {"X": file["X"]} if "X" in file else {}
+    elements = {"X": file["X"]} if "X" in file else {}
     for group in (LAYERS, COORDINATES):
-        found |= {f"{group}/{key}": each for key, each in file.get(group, {}).items()}
-    return {key: each for key, each in found.items() if _is_sparse(each) or getattr(each, "ndim", 0) == 2}
+        elements |= {f"{group}/{key}": each for key, each in file.get(group, {}).items()}
+    return {key: each for key, each in elements.items() if _is_sparse(each) or getattr(each, "ndim", 0) == 2}
 
 
 def _is_sparse(element: Any) -> bool:
@@ -81,9 +77,9 @@ def _numbers(element: Any, key: str, name: str, limits: Limits) -> np.ndarray:
         return element[()]
     parts = [_vector(element[part], limits) for part in ("data", "indices", "indptr")]
     kind = sparse.csr_array if element.attrs["encoding-type"] == SPARSE[0] else sparse.csc_array
-    made = kind(tuple(parts), shape=shape)
-    made.check_format()
-    return made.toarray()
+    rows = kind(tuple(parts), shape=shape)
+    rows.check_format()
+    return rows.toarray()
 
 
 def _vector(stored: Any, limits: Limits) -> np.ndarray:

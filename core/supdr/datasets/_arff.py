@@ -36,7 +36,7 @@ DATE_LETTERS = {
 # A cell in quotation marks of either kind, or without, and what ends it; `%` after a space begins a comment.
 CELL = re.compile(rf"\s*(?:({QUOTED})\s*|(?!['\"])((?:[^,'\"\\%]|\\.|(?<![\s,])['\"%])*))(,|%.*$|$)")
 SPACED_CELL = re.compile(rf"\s*(?:({QUOTED})|([^\s'\"%][^\s]*))(\s+(?:%.*)?|$)")
-LEVEL = re.compile(rf"\s*(?:({QUOTED})\s*|(?!['\"])([^,}}]*))([,}}])")
+LEVELS = re.compile(rf"{{((?:{QUOTED}|[^}}'\"]|(?<=[^\s,])['\"])*)}}\s*(?:%.*)?")
 QUOTED_MARK = "\x01"  # in front of a cell that was in quotation marks, as a missing one is not
 
 
@@ -92,10 +92,9 @@ def _declaration(line: str, number: int) -> Attribute:
     match = ATTRIBUTE.match(line)
     declared = match[2].strip() if match else ""
     kind = re.split(r"[\s\[%]", declared)[0].lower()
-    if match and declared.startswith("{"):
-        levels = _levels(declared[1:])
-        if levels is not None:
-            return Attribute(_unquoted(match[1]), "nominal", levels)
+    if match and (levels := LEVELS.fullmatch(declared)):
+        texts = [text.removeprefix(QUOTED_MARK) for text in _cells(levels[1], number, CELL) if text]
+        return Attribute(_unquoted(match[1]), "nominal", tuple(dict.fromkeys(texts)))
     elif match and kind in NUMERIC | TEXT:
         form = declared[len(kind) :].split("%")[0].strip()
         kind = "numeric" if kind in NUMERIC else _date_form(form) if kind == "date" and form else "text"
@@ -106,22 +105,7 @@ def _declaration(line: str, number: int) -> Attribute:
 def _date_form(form: str) -> str:
     """Write a form of dates, such as 'yyyy-MM-dd', as Python does."""
     letters = "|".join(sorted(DATE_LETTERS, key=len, reverse=True))
-    return re.sub(letters, lambda found: DATE_LETTERS[found[0]], _unquoted(form)).replace("'", "")
-
-
-def _levels(inside: str) -> tuple[str, ...] | None:
-    """Read levels up to the closing brace; behind it may be a comment."""
-    levels: dict[str, None] = {}
-    place, end = 0, ","
-    while end == ",":
-        level = LEVEL.match(inside, place)
-        if level is None:
-            return None
-        text = _unquoted(level[1]) if level[1] else level[2].strip()
-        if text or level[1]:
-            levels[text] = None
-        place, end = level.end(), level[3]
-    return tuple(levels) if inside[place:].strip()[:1] in ("", "%") else None
+    return re.sub(letters, lambda match: DATE_LETTERS[match[0]], _unquoted(form)).replace("'", "")
 
 
 def _unquoted(text: str) -> str:
@@ -179,9 +163,9 @@ def _typed(texts: pandas.Series, attribute: Attribute) -> pandas.Series | pandas
     if "%" in attribute.kind:
         dates = pd.to_datetime(values, format=attribute.kind, errors="coerce", utc=True)
         return dates.dt.tz_localize(None) if dates.isna().equals(values.isna()) else values
-    unknown = ~missing & ~values.isin(attribute.levels)
-    if unknown.any():
-        row = int(unknown.to_numpy().argmax())
+    undeclared = ~missing & ~values.isin(attribute.levels)
+    if undeclared.any():
+        row = int(undeclared.to_numpy().argmax())
         raise FileProblem(
             f"Column {shown(attribute.name)} holds {shown(values.iloc[row])} in row {row + 1}, which is none of its"
             f" declared values {listed(attribute.levels)}."

@@ -11,7 +11,8 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 
 from supdr.datasets._tables import TARGET_NAMES, Table, check_names
-from supdr.datasets.limits import FileProblem, Limits, listed, reason_of, shown
+from supdr.datasets.labels import NUMBER
+from supdr.datasets.limits import FileProblem, Limits, chosen_one, complete, listed, reason_of, shown
 from supdr.datasets.proposals import Rules
 from supdr.engine.optional import require
 from supdr.rows.stored_arrays import header
@@ -27,7 +28,7 @@ LARGER_LIBSVM = (
     "In Python, sklearn.datasets.load_svmlight_file reads it as sparse rows, which LSDR, SDRGLM and "
     "MAC(mapping='linear') take."
 )
-LIBSVM_LINE = re.compile(r"\s*(#.*|[^\s:,#]+(\s+qid:\d+)?(\s+\d+:[^\s:]+)*\s*(#.*)?)?")
+LIBSVM_LINE = re.compile(rf"\s*({NUMBER.pattern}(\s+qid:\d+)?(\s+\d+:{NUMBER.pattern})*\s*)?(#.*)?")
 
 
 def read_parquet(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
@@ -116,10 +117,7 @@ def _levels(name: str, values: pyarrow.ChunkedArray, is_text: bool, rules: Rules
     if not is_text:
         return column
     texts = column.astype(object).map(lambda text: text.decode("latin-1") if isinstance(text, bytes) else text)
-    empty = texts.eq("") & ("" in rules.missing)
-    if empty.any():
-        rules.count_marker("", int(empty.sum()))
-    return texts.mask(empty, None)
+    return rules.without_empty(texts)
 
 
 def _as_numbers(column: pandas.Series, name: str, rules: Rules) -> pandas.Series:
@@ -145,9 +143,9 @@ def _vector(name: str, values: pyarrow.ChunkedArray) -> dict[str, pandas.Series]
     if len(lengths) != 1 or not lengths[0].as_py() or not (types.is_integer(inside) or types.is_floating(inside)):
         return {name: _unusable(values)}
     size, present = lengths[0].as_py(), values.is_valid().to_numpy()
-    made = np.full((len(values), size), np.nan)
-    made[present] = pc.list_flatten(values).to_numpy().reshape(-1, size)
-    return {f"{name}:{j + 1}": pd.Series(made[:, j]) for j in range(size)}
+    numbers = np.full((len(values), size), np.nan)
+    numbers[present] = pc.list_flatten(values).to_numpy().reshape(-1, size)
+    return {f"{name}:{j + 1}": pd.Series(numbers[:, j]) for j in range(size)}
 
 
 def read_npz(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | None = None) -> Table:
@@ -159,14 +157,11 @@ def read_npz(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | 
     """
     import pandas as pd
 
-    try:
+    with complete(name, "NPZ file", zipfile.BadZipFile, EOFError, OSError):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             _check_members(archive, name, limits)
         with np.load(io.BytesIO(data), allow_pickle=False) as loaded:
             arrays = {key: loaded[key] for key in loaded.files}
-    except (zipfile.BadZipFile, EOFError, OSError) as error:
-        raise FileProblem(f"{name} is not a complete NPZ file ({reason_of(error)}).") from None
-
     names = arrays.pop(FEATURE_NAMES, None)
     arrays, chosen, parts, notes = _one_part(arrays, sheet, name, limits)
     tables = {key: array for key, array in arrays.items() if array.ndim != 1}
@@ -197,9 +192,8 @@ def _one_part(
         if sheet is not None:
             raise FileProblem(f"{name} is one table; there is no table {shown(sheet)} to choose.")
         return arrays, "", (), ()
-    chosen = min(tables, key=lambda key: prod(tables[key]) > limits.max_cells) if sheet is None else sheet
-    if chosen not in tables:
-        raise FileProblem(f"There is no table {shown(sheet)} in {name}; there are {listed(tables)}.")
+    fitting = sorted(tables, key=lambda key: prod(tables[key]) > limits.max_cells)
+    chosen = chosen_one(sheet, fitting, name)
     others = [key for key, array in arrays.items() if len(array) in sizes and len(array) != tables[chosen][0]]
     note = f"Table {shown(chosen)} is read; of other rows, and left out, are {listed(others)}."
     return {key: array for key, array in arrays.items() if key not in others}, chosen, tuple(tables), (note,)
@@ -287,6 +281,8 @@ def view_frame(view: str, array: np.ndarray, names: np.ndarray | None, n_views: 
 
 def _entries(y: np.ndarray, target: str, n_rows: int, rules: Rules) -> np.ndarray:
     """Return an array of one dimension as a column."""
+    import pandas as pd
+
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim != 1:
@@ -295,14 +291,7 @@ def _entries(y: np.ndarray, target: str, n_rows: int, rules: Rules) -> np.ndarra
         raise FileProblem(f"Array {shown(target)} has {len(y)} entries for {n_rows} rows.")
     if y.dtype.kind == "S":
         y = np.char.decode(y, "latin-1")
-    if y.dtype.kind != "U":
-        return y
-    empty = (y == "") & ("" in rules.missing)
-    if empty.any():
-        rules.count_marker("", int(empty.sum()))
-    texts = y.astype(object)
-    texts[empty] = None
-    return texts
+    return rules.without_empty(pd.Series(y, dtype=object)).to_numpy() if y.dtype.kind == "U" else y
 
 
 def read_libsvm(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
@@ -327,16 +316,6 @@ def read_libsvm(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
 
 def _libsvm_complaint(data: bytes, name: str) -> str:
     for number, line in enumerate(data.decode("latin-1").splitlines(), start=1):
-        if not LIBSVM_LINE.fullmatch(line) or not _all_numbers(line):
+        if not LIBSVM_LINE.fullmatch(line):
             return f"Line {number} is not in LIBSVM format (label index:value index:value …): {shown(line)}."
     return f"{name} is not in LIBSVM format: in every line, indices must increase and be in range."
-
-
-def _all_numbers(line: str) -> bool:
-    label, *pairs = line.split("#")[0].split() or ["0"]
-    try:
-        for cell in [label, *(pair.split(":")[1] for pair in pairs if not pair.startswith("qid:"))]:
-            float(cell)
-    except ValueError:
-        return False
-    return True

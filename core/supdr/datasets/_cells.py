@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,16 +21,18 @@ from supdr.datasets.proposals import Rules
 if TYPE_CHECKING:
     import pandas
 
+# Other digits, such as those of full width, stay text; and pandas looks for \d in texts beyond ASCII cell by cell.
+D = "[0-9]"
 # Share of the cells that must be numbers for the others to be slips.
 MOSTLY = 0.9
 # Digits in a text beyond which whole numbers may become one as float64, and zeros in front of one.
-CODE = r"[+-]?(?:0\d+|\d{16,})"
-THOUSANDS = r"[+-]?[1-9]\d{0,2}(?:[.,]\d{3})+"
+CODE = f"[+-]?(?:0{D}+|{D}{{16,}})"
+THOUSANDS = rf"[+-]?[1-9]{D}{{0,2}}(?:[.,]{D}{{3}})+"
 # What pandas may read as a number.
-NUMERIC = r"[+-]?(?:[\d.]+(?:[eE][+-]?\d+)?|(?i:inf|infinity|nan))"
+NUMERIC = f"[+-]?(?:[0-9.]+(?:[eE][+-]?{D}+)?|(?i:inf|infinity|nan))"
 # Decimal mark -> where it cannot be a mark between thousands.
 DECIMAL = {
-    mark: rf"(?:\d[{mark}](?:\d{{1,2}}|\d{{4,}})|(?:^|\D)[{mark}]\d+)(?:\D|$)|[{other}]\d*[{mark}]\d"
+    mark: f"(?:{D}[{mark}](?:{D}{{1,2}}|{D}{{4,}})|(?:^|[^0-9])[{mark}]{D}+)(?:[^0-9]|$)|[{other}]{D}*[{mark}]{D}"
     for mark, other in (".,", ",.")
 }
 # Decimal mark -> what may stand between thousands.
@@ -36,22 +40,21 @@ SEPARATORS = {".": ",'\u2019 \u00a0\u202f", ",": ".'\u2019 \u00a0\u202f"}
 DROPPED = {mark: dict.fromkeys(map(ord, between)) for mark, between in SEPARATORS.items()}
 SIGNS = "[$€£¥%]|EUR|USD|CHF|GBP|JPY|SEK|NOK|DKK|PLN|CZK|INR|CNY|CAD|AUD|BRL"
 UNIT = r"[^\W\d_][\w./²³°·%]{0,11}|°\w?"
-D = "[0-9]"  # other digits, such as those of full width, stay text
+# Limit, parenthesis, sign, currency, sign, number, unit, parenthesis.
 PATTERNS = {
     mark: re.compile(
-        r"(?P<limit>[<>≤≥]=? ?)?(?P<open>\()?(?P<minus>[+\-\u2212])?"
-        rf"(?:(?P<before>{SIGNS})[ \u00a0]?(?P<then>[+\-\u2212])?)?"
-        rf"(?P<number>(?:(?:[1-9]{D}{{0,2}}(?:[{between}]{D}{{3}})+|{D}+)(?:[{mark}]{D}*)?|[{mark}]{D}+)(?:[eE][+-]?{D}+)?)"
-        rf"(?:[ \u00a0]?(?P<after>{SIGNS}|{UNIT}))?(?P<close>\))?"
+        r"([<>≤≥]=? ?)?(\()?([+\-\u2212])?"
+        rf"(?:({SIGNS})[ \u00a0]?([+\-\u2212])?)?"
+        rf"((?:(?:[1-9]{D}{{0,2}}(?:[{between}]{D}{{3}})+|{D}+)(?:[{mark}]{D}*)?|[{mark}]{D}+)(?:[eE][+-]?{D}+)?)"
+        rf"(?:[ \u00a0]?({SIGNS}|{UNIT}))?(\))?"
     )
     for mark, between in SEPARATORS.items()
 }
-# What most cells are; the patterns above say the same of them, six times as slowly.
+# What most cells are, a number and a unit; the patterns above say the same of them, in three times the time.
 SIMPLE = {
     mark: re.compile(
-        rf"(-?(?:\d+|[1-9]\d{{0,2}}(?:[{between[0]}]\d{{3}})+)(?:[{mark}]\d+)?)"
-        r"(?: ?([a-z][a-z/]{0,5}|[%€$£]|°[a-z]?))?",
-        re.ASCII,
+        rf"(-?(?:[1-9]{D}{{0,2}}(?:[{between[0]}]{D}{{3}})+|{D}+)(?:[{mark}]{D}+)?)"
+        r"(?: ?([a-z][a-z/]{0,5}|[%€$£]|°[a-z]?))?"
     )
     for mark, between in SEPARATORS.items()
 }
@@ -59,13 +62,21 @@ MINUS = ("-", "\u2212")
 TRUTHS = ({"true", "false"}, {"TRUE", "FALSE"}, {"True", "False"})
 
 
+@dataclass(frozen=True)
 class Grid:
-    """Texts of a table, which of them are missing, and which are numbers; all of shape (n, m).
+    """Texts of a table, which of them are missing, codes, or numbers; all of shape (n, m).
 
-    `texts`: the columns 0, 1, …; `settled`: cells that are missing or numbers.
+    `texts`: the columns 0, 1, …; `values`: NaN where a cell is no number; `settled`: cells that are missing or numbers.
     """
 
-    def __init__(self, texts: pandas.DataFrame, missing: Sequence[str]) -> None:
+    texts: pandas.DataFrame
+    missing: NDArray[np.bool_]
+    codes: NDArray[np.bool_]
+    values: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, texts: pandas.DataFrame, missing: Sequence[str]) -> Grid:
+        """Return the grid of texts; `missing`: those that stand for a missing cell."""
         import pandas as pd
 
         flat = pd.concat([texts[j] for j in texts], ignore_index=True).str.strip()
@@ -74,29 +85,22 @@ class Grid:
         values = pd.to_numeric(flat.where(flat.str.fullmatch(NUMERIC)), errors="coerce").to_numpy(
             dtype=np.float64, na_value=np.nan
         )
-        self.texts = texts
-        self.missing = flat.isin(list(missing)).to_numpy(dtype=bool).reshape(shape).T
-        self.codes = flat.str.fullmatch(CODE).to_numpy(dtype=bool).reshape(shape).T
-        self.values = values.reshape(shape).T
-        self.settled = self.missing | ~np.isnan(self.values)
+        masks = (flat.isin(list(missing)), flat.str.fullmatch(CODE))
+        missed, codes = (mask.to_numpy(dtype=bool).reshape(shape).T for mask in masks)
+        return cls(texts, missed, codes, values.reshape(shape).T)
 
-    @classmethod
-    def of_row(cls, cells: list[str], missing: Sequence[str]) -> Grid:
-        """Return the grid of one row."""
-        import pandas as pd
-
-        return cls(pd.DataFrame([cells], dtype=str), missing)
+    @cached_property
+    def settled(self) -> NDArray[np.bool_]:
+        """Which cells are missing or numbers, (n, m)."""
+        return self.missing | ~np.isnan(self.values)
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def rows(self, chosen: NDArray[np.bool_]) -> Grid:
         """Return some of the rows."""
-        made = object.__new__(Grid)
-        made.texts = self.texts[chosen].reset_index(drop=True)
-        for name in ("missing", "codes", "values", "settled"):
-            setattr(made, name, getattr(self, name)[chosen])
-        return made
+        parts = (self.missing[chosen], self.codes[chosen], self.values[chosen])
+        return Grid(self.texts[chosen].reset_index(drop=True), *parts)
 
     def equal_to(self, cells: list[str]) -> NDArray[np.bool_]:
         """Tell rows that hold these texts, bool (n,)."""
@@ -128,7 +132,7 @@ def typed(
             columns[name] = pd.Series(np.where(grid.missing[:, j], np.nan, grid.values[:, j]))
         elif (read := _truths(column)) is not None or (read := _dates(column, name, rules)) is not None:
             columns[name] = read
-        elif column.str.contains(r"\d").mean() >= 0.5:
+        elif column.str.contains(D).mean() >= 0.5:
             readings[name] = _both_readings(column)
     numbers = [name for name in names if columns[name].dtype.kind == "f"]
     decimal = _decimal_mark(readings.values(), (texts[name] for name in numbers), delimiter)
@@ -151,10 +155,10 @@ def _both_readings(column: pandas.Series) -> tuple[Reading, Reading]:
     counted = column.value_counts()
     counts = dict(zip(counted.index.to_numpy(dtype=object).tolist(), counted.tolist()))
     points, commas = (bool(column.str.contains(DECIMAL[mark]).any()) for mark in ".,")
-    point = Reading({} if commas and not points else counts, ".")
+    point = Reading.of({} if commas and not points else counts, ".")
     if not (points or commas or column.str.contains("[.,]").any()):
         return point, point
-    return point, Reading({} if points and not commas else counts, ",")
+    return point, Reading.of({} if points and not commas else counts, ",")
 
 
 def _present(grid: Grid, j: int) -> pandas.Series:
@@ -176,7 +180,7 @@ def _is_code(grid: Grid, j: int, column: pandas.Series, name: str, rules: Rules)
     """Tell codes: whole numbers some of which would become one, with zeros in front or of very many digits."""
     if not (grid.codes[:, j].any() and grid.settled[:, j].all()):
         return False
-    whole = column.str.fullmatch(r"[+-]?\d+").fillna(False).to_numpy(dtype=bool)
+    whole = column.str.fullmatch(f"[+-]?{D}+").fillna(False).to_numpy(dtype=bool)
     if column[whole].nunique() == len(np.unique(grid.values[whole, j])):
         return False
     text = "Read as numbers, though different texts become one"
@@ -202,52 +206,53 @@ def _dates(column: pandas.Series, name: str, rules: Rules) -> pandas.Series | No
     )
 
 
+@dataclass(frozen=True)
 class Reading:
     """One way to read the texts of a column as numbers: with signs, a unit, marks between thousands, parentheses.
 
-    `texts`: what is read -> how it would be written plainly; `beyond`: those that are no numbers as they are written;
-    `limits`: the same of limits, such as "<5"; `unit`: what stands at most of them; `alike`: whether it stands at all;
-    `counts`: how often each text of the column occurs, read or not; `share`: of the cells, so many are read; `merges`:
-    whether different texts become one.
+    `counts`: how often each text of the column occurs, read or not; `decimal`: the mark; `texts`: what is read -> how
+    Python writes it; `limits`: the same of limits, such as "<5"; `beyond`: texts that are no numbers as they are
+    written; `unit`: what stands at most of them; `alike`: whether it stands at all.
     """
 
-    def __init__(self, counts: dict[str, int], decimal: str) -> None:
-        self.counts, self.decimal = counts, decimal
-        read, limits, units = self._by_unit()
-        sizes = {unit: self.count(read.get(unit, ())) + self.count(limits.get(unit, ())) for unit in units}
-        common = max(sizes, key=lambda unit: sizes[unit], default="")
-        usual = bool(sizes) and sizes[common] >= MOSTLY * sum(sizes.values())
-        taken = dict.fromkeys(("", common if usual else ""))
-        self.texts = {text: number for unit in taken for text, number in read.get(unit, {}).items()}
-        self.limits = {text: number for unit in taken for text, number in limits.get(unit, {}).items()}
-        self.unit = units.get(common, "") if usual and common else ""
-        self.alike = sum(bool(read.get(unit)) for unit in taken) <= 1
-        plain = read.get("", {})
-        self.beyond = [text for text in self.texts if text not in plain or not NUMBER.fullmatch(text.strip())]
-        self.share = self.count(self.texts) / max(1, sum(counts.values()))
-        self.merges = len(set(self.texts.values())) < len(self.texts)
+    counts: dict[str, int]
+    decimal: str
+    texts: dict[str, str]
+    limits: dict[str, str]
+    beyond: list[str]
+    unit: str
+    alike: bool
 
-    def _by_unit(self) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, str]], dict[str, str]]:
-        """Return unit -> text -> number, of what is read and of limits, and unit -> how the first text writes it."""
-        read: dict[str, dict[str, str]] = {}
-        limits: dict[str, dict[str, str]] = {}
-        units: dict[str, str] = {}
-        simple, between = SIMPLE[self.decimal].fullmatch, SEPARATORS[self.decimal][0]
-        for text in self.counts:
-            match = simple(text)
-            if match is not None:
-                number, after = match.groups("")
-                unit, place = after, read
-                number = number.replace(between, "").replace(self.decimal, ".")
-            elif (parts := _signed(text.strip(), self.decimal)) is not None:
-                unit, after, number, limited = parts
-                place = limits if limited else read
-            else:
-                continue
-            unit = unit.removesuffix("s")  # without the s of a plural
-            place.setdefault(unit, {})[text] = number
-            units.setdefault(unit, after)
-        return read, limits, units
+    @classmethod
+    def of(cls, counts: dict[str, int], decimal: str) -> Reading:
+        """Return the reading of the texts that have no unit, or the one that most have."""
+        parts = {text: part for text in counts if (part := _number_in(text.strip(), decimal)) is not None}
+        sizes: dict[str, int] = {}
+        for text, (_, unit, _, _) in parts.items():
+            sizes[unit] = sizes.get(unit, 0) + counts[text]
+        common = max(sizes, key=lambda unit: sizes[unit], default="")
+        usual = common if common and sizes[common] >= MOSTLY * sum(sizes.values()) else ""
+        texts, limits, beyond, units = {}, {}, [], set()
+        for text, (number, unit, _, limit) in parts.items():
+            if unit in ("", usual) and limit:
+                limits[text] = number
+            elif unit in ("", usual):
+                texts[text] = number
+                units.add(unit)
+                if unit or not NUMBER.fullmatch(text.strip()):
+                    beyond.append(text)
+        written = next((behind for _, unit, behind, _ in parts.values() if unit == usual), "") if usual else ""
+        return cls(counts, decimal, texts, limits, beyond, written, len(units) <= 1)
+
+    @cached_property
+    def share(self) -> float:
+        """Share of the cells that are read."""
+        return self.count(self.texts) / max(1, sum(self.counts.values()))
+
+    @cached_property
+    def merges(self) -> bool:
+        """Whether different texts become one number."""
+        return len(set(self.texts.values())) < len(self.texts)
 
     def count(self, texts: Iterable[str]) -> int:
         """Return how many cells hold these texts."""
@@ -263,17 +268,22 @@ class Reading:
         return "Read as numbers without signs and marks", f"{text} is {self.texts[text]}"
 
 
-def _signed(text: str, decimal: str) -> tuple[str, str, str, bool] | None:
-    """Return the unit of a number with signs and marks, what is written behind it, the number, and if it is a limit."""
+def _number_in(text: str, decimal: str) -> tuple[str, str, str, str] | None:
+    """Return a number as Python writes it, its unit without the s of a plural, what is behind it, and its limit."""
+    simple = SIMPLE[decimal].fullmatch(text)
+    if simple is not None:
+        number, behind = simple.groups("")
+        number = number.replace(SEPARATORS[decimal][0], "").replace(decimal, ".")
+        return number, behind.removesuffix("s"), behind, ""
     match = PATTERNS[decimal].fullmatch(text)
     if match is None:
         return None
-    limit, opened, minus, before, then, number, after, closed = match.groups("")
+    limit, opened, minus, before, then, number, behind, closed = match.groups("")
     if bool(opened) != bool(closed) or (minus and then):
         return None
     number = number.translate(DROPPED[decimal]).replace(decimal, ".")
     negative = opened or minus in MINUS or then in MINUS
-    return before + after, after, f"-{number}" if negative else number, bool(limit)
+    return f"-{number}" if negative else number, (before + behind).removesuffix("s"), behind, limit
 
 
 def _decimal_mark(readings: Iterable[tuple[Reading, Reading]], numbers: Iterable[pandas.Series], delimiter: str) -> str:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from supdr.datasets.labels import NUMBER, encode_labels, in_order, label_name
+from supdr.datasets.labels import NUMBER, in_order, label_name
 from supdr.datasets.limits import ColumnProblem, FileProblem, Limits, shown
 
 if TYPE_CHECKING:
     import pandas
 
 MAX_LEVELS = 20
-DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}.*)?"
+DATE = "[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([T ][0-9]{1,2}:[0-9]{2}.*)?"
 # Of letters and digits, as a house's number is.
 CODE = re.compile(r"(\d+[^\W\d_]|[^\W\d_]+\d)\w*")
 # Behind a time; it is the same in all rows of a form, or changes by an hour.
@@ -105,9 +105,9 @@ def dates_in(column: pandas.Series, month_first: bool = False) -> pandas.Series 
     )
     for format in formats:
         if pd.to_datetime(texts.iloc[:1], format=format, errors="coerce", utc=True).notna().all():
-            read = pd.to_datetime(texts, format=format, errors="coerce", utc=True)
-            if read.notna().all():
-                return read.reindex(column.index)
+            dates = pd.to_datetime(texts, format=format, errors="coerce", utc=True)
+            if dates.notna().all():
+                return dates.reindex(column.index)
     return None
 
 
@@ -191,11 +191,8 @@ def encode_target(
         if len(np.unique(y[present])) < 2:
             raise FileProblem(f"Target {shown(name)} has the same value {y[present][0]:g} in all labelled rows.")
         return y, (name,)
-    if texts is None and column.dtype.kind in "iufb":
-        y, classes = encode_labels(column)
-    else:
-        codes, classes = _level_codes(column if texts is None else texts)
-        y = np.where(codes < 0, np.nan, codes)
+    codes, classes = _level_codes(column if texts is None else texts)
+    y = np.where(codes < 0, np.nan, codes)
     if len(classes) < 2:
         raise FileProblem(f"Target {shown(name)} has only one class, {shown(classes[0])}; at least two are needed.")
     if len(classes) > limits.max_classes:

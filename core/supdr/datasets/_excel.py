@@ -10,14 +10,13 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 
 from supdr.datasets._tables import Table
 from supdr.datasets._text import read_text
-from supdr.datasets.limits import FileProblem, Limits, listed, reason_of, shown
+from supdr.datasets.limits import FileProblem, Limits, chosen_one, complete, listed, shown
 from supdr.datasets.proposals import Rules
 from supdr.engine.optional import require
 
@@ -34,25 +33,23 @@ def read_excel(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str 
     require("Reading Excel", "python_calamine", extra="files")
     from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
 
-    try:
+    errors = (CalamineError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+    with complete(name, "Excel workbook", *errors):
         book = CalamineWorkbook.from_filelike(io.BytesIO(_unpacked(data, name, limits)))
         sheets = [each.name for each in book.sheets_metadata if each.typ == SheetTypeEnum.WorkSheet]
-        asked = sheets if sheet is None else [_known(sheet, sheets, name)]
-        found = {each: book.get_sheet_by_name(each) for each in asked}
-        tables = {each: one.to_python(skip_empty_area=True) for each, one in found.items()}
+        asked = sheets if sheet is None else [chosen_one(sheet, sheets, name, "sheet")]
+        opened = {each: book.get_sheet_by_name(each) for each in asked}
+        tables = {each: one.to_python(skip_empty_area=True) for each, one in opened.items()}
         most = max((len(rows) for rows in tables.values()), default=0)
         if not most:
             raise FileProblem(f"{name} is empty." if sheet is None else f"Sheet {shown(sheet)} of {name} is empty.")
         # A few lines before the table are remarks on it.
         chosen, rows = next(item for item in tables.items() if len(item[1]) * MUCH_SHORTER >= most)
-        _fill_merged(rows, found[chosen], rules)
-    except (CalamineError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise FileProblem(f"{name} is not a complete Excel workbook ({reason_of(error)}).") from None
-    table = _without_titles(rows, rules)
-    if not table or len(table[0]) < 2:
+        _fill_merged(rows, opened[chosen], rules)
+    if len(rows[0]) < 2:
         raise FileProblem(f"Sheet {shown(chosen)} has a single column. It needs at least a target and one feature.")
     notes = [f"Sheet {shown(chosen)} of {listed(sheets)}."] if len(sheets) > 1 else []
-    read = read_text(_as_text(table), name, limits, rules, ",", notes)
+    read = read_text(_as_text(rows), name, limits, rules, ",", notes)
     return replace(read, format=f"sheet {shown(chosen)} of an Excel workbook", sheets=tuple(sheets), sheet=chosen)
 
 
@@ -72,12 +69,6 @@ def _fill_merged(rows: list[list[Any]], sheet: Any, rules: Rules) -> None:
     if values and rules.propose("merged", "Merged cells have the value of their first one", len(values), default=True):
         for (row, column), value in values.items():
             rows[row][column] = value
-
-
-def _known(sheet: str, sheets: Sequence[str], name: str) -> str:
-    if sheet not in sheets:
-        raise FileProblem(f"There is no sheet {shown(sheet)} in {name}; the sheets are {listed(sheets)}.")
-    return sheet
 
 
 def _unpacked(data: bytes, name: str, limits: Limits) -> bytes:
@@ -109,17 +100,6 @@ def _reach(content: bytes) -> tuple[int, int]:
             column = 26 * column + letter - ord("A") + 1
         columns = max(columns, column)
     return rows, columns
-
-
-def _without_titles(rows: list[list[Any]], rules: Rules) -> list[list[Any]]:
-    """Leave out the rows above the table in which one cell at most is filled."""
-    filled = [[str(cell) for cell in row if cell not in ("", None)] for row in rows]
-    first = next((i for i, cells in enumerate(filled) if len(cells) > 1), len(rows))
-    titles = [cells[0] for cells in filled[:first] if cells]
-    text = "Left out above the header"
-    if not titles or not rules.propose("titles", text, len(titles), "lines", example=" / ".join(titles), default=True):
-        return rows
-    return rows[first:]
 
 
 def _as_text(rows: list[list[Any]]) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from supdr.datasets._binary import opened_array, view_frame
 from supdr.datasets._tables import Table, check_names
-from supdr.datasets.limits import FileProblem, Limits, listed, reason_of, shown
+from supdr.datasets.limits import FileProblem, Limits, chosen_one, complete, listed, reason_of
 from supdr.datasets.proposals import sized
 from supdr.engine.optional import require
 
@@ -35,34 +35,30 @@ def packed(folder: Path, limits: Limits) -> bytes:
     files = sorted(islice((path for path in folder.rglob("*") if path.is_file()), limits.max_rows + 1))
     limits.check_shape(folder.name, len(files), 1)
     limits.check_bytes(folder.name, sum(path.stat().st_size for path in files))
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         for path in files:
             archive.writestr(path.relative_to(folder).as_posix(), path.read_bytes())
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def read_zip(
     data: bytes, name: str, limits: Limits, sheet: str | None, endings: tuple[str, ...], reader: Reader
 ) -> Table:
     """Read images by class, or arrays and a table; `reader` reads files that have one of the `endings`."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = [each for each in archive.infolist() if not each.is_dir() and not _hidden(each.filename)]
-            limits.check_unpacked(name, sum(each.file_size for each in members))
-            limits.check_shape(name, len(members), 1)
-            files = {each.filename: archive.read(each) for each in members}
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        raise FileProblem(f"{name} is not a complete ZIP archive ({reason_of(error)}).") from None
+    errors = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError)
+    with complete(name, "ZIP archive", *errors), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = [each for each in archive.infolist() if not each.is_dir() and not _hidden(each.filename)]
+        limits.check_unpacked(name, sum(each.file_size for each in members))
+        limits.check_shape(name, len(members), 1)
+        files = {each.filename: archive.read(each) for each in members}
     images = {path: content for path, content in files.items() if _ending(path) in IMAGES}
     arrays = {path: content for path, content in files.items() if _ending(path) == ARRAY}
     tables = [path for path in files if path.lower().removesuffix(".gz").endswith(endings)]
     if images:
         table, used = _read_images(images, name, limits), list(images)
     elif tables:
-        chosen = tables[0] if sheet is None else sheet
-        if chosen not in tables:
-            raise FileProblem(f"There is no table {shown(sheet)} in {name}; there are {listed(tables)}.")
+        chosen = chosen_one(sheet, tables, name)
         table = replace(reader(files[chosen], PurePosixPath(chosen).name), sheets=tuple(tables), sheet=chosen)
         table, used = _beside(table, arrays, name, limits) if arrays else table, [*arrays, chosen]
     else:

@@ -53,9 +53,9 @@ def headed(
     lacking = body.shape[1] - len(top)
     row_names = bool(lacking) and _has_row_names(top, body)
     top = ["", *top] if row_names else [*top, *[""] * lacking]
-    grid = Grid(body, rules.missing)
+    grid = Grid.of(body, rules.missing)
     if not (lacking or _names_columns(top, grid, rules)):
-        grid = Grid(pd.concat([pd.DataFrame([top], dtype=str), body], ignore_index=True), rules.missing)
+        grid = Grid.of(pd.concat([pd.DataFrame([top], dtype=str), body], ignore_index=True), rules.missing)
         names, target, kinds = [f"x{j + 1}" for j in range(len(top))], None, [""] * len(top)
         labels = names
         notes = [*notes, "The file has no header: its columns are called x1, x2, …."]
@@ -71,9 +71,9 @@ def headed(
     grid = _without_empty_rows(grid, rules)
     frame, texts = typed(grid, names, [kind.endswith("text") for kind in kinds], rules, delimiter)
     aside = _nameless(frame, labels, rules, row_names)
-    marked = [each for each, kind in zip(names, kinds) if kind.startswith("aside")]
-    if marked and rules.propose("aside", "Left out, as the file says", len(marked), "columns", default=True):
-        aside += marked
+    by_role = [each for each, kind in zip(names, kinds) if kind.startswith("aside")]
+    if by_role and rules.propose("aside", "Left out, as the file says", len(by_role), "columns", default=True):
+        aside += by_role
     frame, texts = frame.drop(columns=aside), texts.drop(columns=aside)
     return Table(frame, format=format, target=target, notes=tuple(notes), texts=texts)
 
@@ -88,17 +88,19 @@ def _names_columns(top: list[str], grid: Grid, rules: Rules) -> bool:
 
     A fraction above numbers speaks against it, unless such numbers grow from column to column, as wavelengths do.
     """
+    import pandas as pd
+
     cells = [cell.strip() for cell in top]
     counted = [cell for cell in cells if cell]
     if len(counted) > 2 and counted == [str(j) for j in range(len(counted))]:
         return True  # what pandas writes for columns without names
-    first = Grid.of_row(cells, rules.missing)
+    first = Grid.of(pd.DataFrame([cells], dtype=str), rules.missing)
     words = [j for j, cell in enumerate(cells) if not first.settled[0, j] and not VALUE.fullmatch(cell)]
     below = grid.settled[~grid.equal_to(cells)]
-    numbers = below.all(axis=0) & ~grid.missing.all(axis=0)
+    numbers: NDArray[np.bool_] = np.all(below, axis=0) & ~np.all(grid.missing, axis=0)
     above = first.values[0][numbers & first.settled[0] & ~first.missing[0]]
     grows = len(above) > 2 and bool((np.diff(above) > 0).all())
-    fractions = bool((above != np.floor(above)).any()) and not grows
+    fractions = bool(np.any(above != np.floor(above))) and not grows
     # Numbers with units, or days, that stand above all columns are names.
     every = numbers.sum() > 2 and all(cells[j][:1].isdigit() for j in np.flatnonzero(numbers))
     every = every and not first.settled[0, numbers].any()
@@ -168,17 +170,17 @@ def _without(grid: Grid, rows: NDArray[np.bool_], rule: str, text: str, rules: R
 
 def _distinct(names: list[str]) -> tuple[list[str], list[str]]:
     """Put a number to names that occur again, and a note about it."""
-    made: list[str] = []
+    distinct: list[str] = []
     again = []
-    taken = set(names)
+    given_names = set(names)
     for name in names:
         new, number = name, 2
-        while new in made or (new != name and new in taken):
+        while new in distinct or (new != name and new in given_names):
             new, number = f"{name} ({number})", number + 1
-        made.append(new)
+        distinct.append(new)
         if new != name and name not in again:
             again.append(name)
-    return made, [f"Names that occur twice are numbered: {', '.join(map(shown, again))}."] if again else []
+    return distinct, [f"Names that occur twice are numbered: {', '.join(map(shown, again))}."] if again else []
 
 
 def _nameless(frame: pandas.DataFrame, labels: list[str], rules: Rules, row_names: bool) -> list[str]:

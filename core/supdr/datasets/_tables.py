@@ -202,10 +202,10 @@ def guess_column_task(column: pandas.Series) -> str:
     if not reads_as_numbers(column):
         return "classification"
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    known = values[np.isfinite(values)]
-    if CLASS_NAME.fullmatch(str(column.name)) and (known == np.floor(known)).all():
-        count = len(np.unique(known))
-        if count <= MOST_NUMBERED and count * FEWEST_OF_A_CLASS <= len(known):
+    finite = values[np.isfinite(values)]
+    if CLASS_NAME.fullmatch(str(column.name)) and (finite == np.floor(finite)).all():
+        count = len(np.unique(finite))
+        if count <= MOST_NUMBERED and count * FEWEST_OF_A_CLASS <= len(finite):
             return "classification"
     return guess_task(values)
 
@@ -217,8 +217,8 @@ def without(table: Table, ignore: Sequence[str], target: str | None) -> Table:
         raise FileProblem(f"Column {shown(target)} is to be predicted and cannot be left out.")
     if not ignore:
         return table
-    marked = None if table.target in ignore else table.target
-    return replace(table, frame=table.frame.drop(columns=list(dict.fromkeys(ignore))), target=marked)
+    marked_target = None if table.target in ignore else table.target
+    return replace(table, frame=table.frame.drop(columns=list(dict.fromkeys(ignore))), target=marked_target)
 
 
 def grouped_by(groups: Mapping[str, Sequence[str]], table: Table) -> dict[str, str]:

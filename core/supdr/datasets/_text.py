@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 # Lines above the header that are taken for titles, and lines below the table for footnotes.
 MOST_TITLES = 20
+# Bytes that are not UTF-8, as Python escapes them.
+ESCAPED = re.compile("[\udc80-\udcff]")
 REMARK = "#"
 SEPARATOR_LINE = re.compile(r"sep=([\t;,|])\n")  # for Excel, above the table
 # How the last rows begin that sum up those above.
@@ -42,7 +44,7 @@ class Records:
     ends: list[int]
     widths: list[int]
     head: list[list[str]]
-    tail: list[list[str]]
+    tail: deque[list[str]]
 
     @property
     def usual(self) -> int:
@@ -58,10 +60,10 @@ class Records:
 def read_csv(data: bytes, name: str, limits: Limits, rules: Rules, *, delimiter: str = "") -> Table:
     """Read text separated by commas, semicolons, tabs, bars or spaces; `delimiter`: empty if it must be found."""
     text, notes = decode(data, name)
-    marked = SEPARATOR_LINE.match(text)
-    if marked:
+    line = SEPARATOR_LINE.match(text)
+    if line:
         # an empty line in its place keeps the numbers of the others
-        text, delimiter = text[marked.end() - 1 :], delimiter or marked[1]
+        text, delimiter = text[line.end() - 1 :], delimiter or line[1]
     delimiter = delimiter or _delimiter_of(text)
     spaced = _spaced(text, delimiter)
     if spaced:
@@ -95,42 +97,28 @@ def read_text(
 
 
 def decode(data: bytes, name: str) -> tuple[str, list[str]]:
-    """Turn bytes into text with plain line ends: UTF-8, UTF-16, otherwise Latin-1 and a note that says where.
+    """Turn bytes into text with plain line ends: UTF-16 or UTF-8; bytes that are neither are Latin-1, with a note.
 
-    What Windows calls Latin-1 has the euro and quotation marks beside.  Single bytes that are not UTF-8 in a text that
-    is are read as Latin-1 by themselves.
+    What Windows calls Latin-1 has the euro and quotation marks beside.
     """
-    notes = []
-    encoding = "utf-8-sig"
+    encoding, errors = "utf-8-sig", "surrogateescape"
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        encoding = "utf-16"
+        encoding, errors = "utf-16", "strict"
     elif data[:200].count(0) >= len(data[:200]) // 3 > 0:
         # plain text in UTF-16 without a mark has a zero in every other byte
-        encoding = "utf-16-le" if data[1:2] == b"\0" else "utf-16-be"
+        encoding, errors = "utf-16-le" if data[1:2] == b"\0" else "utf-16-be", "strict"
     try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError as error:
-        if encoding != "utf-8-sig":
-            raise FileProblem(f"{name} is not valid {encoding.upper()} text; save it as UTF-8.") from None
-        line = 1 + max(data.count(mark, 0, error.start) for mark in (b"\n", b"\r"))
-        text, what = _latin_1(data)
-        notes.append(f"{what} read as Latin-1, the first in line {line:,}.")
+        text = data.decode(encoding, errors).replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError:
+        raise FileProblem(f"{name} is not valid {encoding.upper()} text; save it as UTF-8.") from None
     if "\0" in text:
         raise FileProblem(f"{name} is not a text file: it contains zero bytes.")
-    return text.replace("\r\n", "\n").replace("\r", "\n"), notes
-
-
-def _latin_1(data: bytes) -> tuple[str, str]:
-    """Decode what is not UTF-8, as a whole or, where more of it is UTF-8, the bytes that are not; and say what."""
-    text = data.decode("utf-8-sig", "surrogateescape")
-    wrong = re.findall("[\udc80-\udcff]", text)
-    if len(re.findall("[\u0080-\ud7ff\ue000-\U0010ffff]", text)) > len(wrong):
-        text = re.sub("[\udc80-\udcff]", lambda byte: _letter(ord(byte[0]) - 0xDC00), text)
-        return text, f"The file is UTF-8 but for {len(wrong):,} bytes, which were"
-    try:
-        return data.decode("cp1252"), "The file is not UTF-8; it was"
-    except UnicodeDecodeError:
-        return data.decode("latin-1"), "The file is not UTF-8; it was"
+    first = ESCAPED.search(text)
+    if first is None:
+        return text, []
+    line = 1 + text.count("\n", 0, first.start())
+    text, count = ESCAPED.subn(lambda byte: _letter(ord(byte[0]) - 0xDC00), text)
+    return text, [f"Bytes that are not UTF-8 were read as Latin-1: {count:,}, the first in line {line:,}."]
 
 
 def _letter(code: int) -> str:
@@ -173,19 +161,22 @@ def parse(text: str, width: int, delimiter: str) -> pandas.DataFrame:
     )
 
 
-def _delimiter_of(text: str) -> str:
-    """Choose the delimiter that splits most records into the same number (> 1) of cells; empty if none does."""
+def _delimiter_of(text: str, strict: bool = True) -> str:
+    """Choose the delimiter that splits most records into the same number (> 1) of cells; empty if none does.
+
+    Quotation marks must stand around whole cells, unless they do so with no delimiter.
+    """
     best, best_share = "", 0.0
     for delimiter in (mark for mark in DELIMITERS if mark in text):
         try:
-            widths = Counter(len(cells) for _, _, cells in split(text, delimiter, strict=False))
+            widths = Counter(len(cells) for _, _, cells in split(text, delimiter, strict))
         except FileProblem:
             continue
         width, count = widths.most_common(1)[0] if widths else (1, 0)
         share = count / widths.total() if width > 1 else 0.0
         if share > best_share:
             best, best_share = delimiter, share
-    return best
+    return best or (_delimiter_of(text, strict=False) if strict else "")
 
 
 def _spaced(text: str, delimiter: str) -> str:
@@ -199,28 +190,28 @@ def _spaced(text: str, delimiter: str) -> str:
     even = len({line.count("\t") for line in lines}) == 1 if delimiter == "\t" else bool(delimiter)
     if len(lines) < 2 or (even and len(NUMBERS_IN_A_CELL.findall(text)) < len(lines) - 1):
         return ""
-    made = SPACES.sub(lambda found: found[1] or "\t", re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text))
-    first, *rest = (len(cells) for _, _, cells in split(made, "\t", strict=False))
+    tabbed = SPACES.sub(lambda match: match[1] or "\t", re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text))
+    first, *rest = (len(cells) for _, _, cells in split(tabbed, "\t", strict=False))
     alike = len(set(rest)) == 1 and rest[0] > 1 and first in (rest[0], rest[0] - 1)
-    return made if alike and 2 * len(OF_A_KIND.findall(text)) > sum(rest) else ""
+    return tabbed if alike and 2 * len(OF_A_KIND.findall(text)) > sum(rest) else ""
 
 
 def _records_of(text: str, name: str, limits: Limits, delimiter: str) -> Records:
-    found = Records(text.split("\n"), [], [], [], [], [])
+    records = Records(text.split("\n"), [], [], [], [], deque(maxlen=MOST_TITLES + 1))
     for start, end, cells in split(text, delimiter):
-        found.starts.append(start)
-        found.ends.append(end)
-        found.widths.append(len(cells))
-        if len(found.head) <= MOST_TITLES:
-            found.head.append(cells)
-        found.tail = [*found.tail[-MOST_TITLES:], cells]
-        if len(found.starts) == 1:
+        records.starts.append(start)
+        records.ends.append(end)
+        records.widths.append(len(cells))
+        if len(records.head) <= MOST_TITLES:
+            records.head.append(cells)
+        records.tail.append(cells)
+        if len(records.starts) == 1:
             limits.check_shape(name, 1, len(cells))
-        elif len(found.starts) > limits.max_rows + 1 + 2 * MOST_TITLES:
+        elif len(records.starts) > limits.max_rows + 1 + 2 * MOST_TITLES:
             raise FileProblem(f"{name} has more than {limits.max_rows:,} rows, which is the most that is read.")
-    if not found.starts:
+    if not records.starts:
         raise FileProblem(f"{name} is empty.")
-    return found
+    return records
 
 
 def _first_record(records: Records, rules: Rules) -> int:
@@ -263,7 +254,8 @@ def _last_record(records: Records, rules: Rules) -> tuple[int, int]:
     usual, end = records.usual, len(records.starts)
     if usual <= 2 or end <= 3:
         return end, 0
-    tail = [[cell.strip() for cell in cells] for cells in reversed(records.tail[: end - 2])]
+    body = list(records.tail)[2 - end :]  # below a header and a row
+    tail = [[cell.strip() for cell in cells] for cells in reversed(body)]
     below = [next((k for k, cells in enumerate(tail) if not test(cells, usual)), len(tail)) for test in BELOW]
     lines = [" ".join(filter(None, cells)) for cells in tail]
     notes = [" / ".join(filter(None, reversed(lines[:count]))) for count in below]
@@ -272,11 +264,8 @@ def _last_record(records: Records, rules: Rules) -> tuple[int, int]:
     if below[0] and rules.propose("footnotes", text, below[0], "lines", example=notes[0], default=True):
         end, short = end - below[0], 0
     text = "Left out at the end, as totals and remarks"
-    if (
-        below[1] > below[0]
-        and notes[1]
-        and rules.propose("totals", text, below[1] - below[0], "rows", example=notes[1])
-    ):
+    more = below[1] - below[0]
+    if more > 0 and notes[1] and rules.propose("totals", text, more, "rows", example=notes[1]):
         return len(records.starts) - below[1], 0
     return end, short
 

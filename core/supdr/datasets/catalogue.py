@@ -64,7 +64,7 @@ def load(name: str, **options: Any) -> Dataset:
     """
     if isinstance(name, str) and name.lower().startswith(OPENML_PREFIX):
         return load_openml(name[len(OPENML_PREFIX) :], **options)
-    known = BUNDLED | GENERATORS
-    if name not in known:
-        raise ValueError(f"name must be one of {', '.join(known)} or openml:NAME or openml:ID, got {name!r}")
-    return known[name](**options)
+    sources = BUNDLED | GENERATORS
+    if name not in sources:
+        raise ValueError(f"name must be one of {', '.join(sources)} or openml:NAME or openml:ID, got {name!r}")
+    return sources[name](**options)

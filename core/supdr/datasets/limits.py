@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,37 +44,27 @@ class Limits:
     max_arrays: int = 1_000
 
     def check_bytes(self, name: str, size: int) -> None:
-        """Refuse a file that is too large.
+        """Raise FileProblem if a file has too many bytes.
 
         Parameters
         ----------
         name : str
-            What to call it in the message.
+            Of the file.
         size : int
             Its bytes.
-
-        Raises
-        ------
-        FileProblem
-            If there are more than `max_bytes`.
         """
         if size > self.max_bytes:
             raise FileProblem(f"{name} has {size / 1e6:,.1f} MB; at most {self.max_bytes / 1e6:,.1f} MB are read.")
 
     def check_unpacked(self, name: str, size: int) -> None:
-        """Refuse what grows too large by decompression.
+        """Raise FileProblem if a file has too many bytes after decompression.
 
         Parameters
         ----------
         name : str
-            What to call it in the message.
+            Of the file.
         size : int
-            Bytes after decompression.
-
-        Raises
-        ------
-        FileProblem
-            If there are more than `max_unpacked_bytes`.
+            These bytes.
         """
         if size > self.max_unpacked_bytes:
             raise FileProblem(
@@ -81,19 +72,14 @@ class Limits:
             )
 
     def check_text(self, name: str, data: bytes) -> None:
-        """Refuse text that could not be a table within the limits, before it is split into lines and cells.
+        """Raise FileProblem if text has too many lines or marks between cells, before it is split into cells.
 
         Parameters
         ----------
         name : str
-            What to call it in the message.
+            Of the file.
         data : bytes
             The text.
-
-        Raises
-        ------
-        FileProblem
-            If there are more than `max_lines` lines, or marks between more than `max_cells` cells.
         """
         lines = max(data.count(b"\n"), data.count(b"\r"))
         if lines > self.max_lines:
@@ -103,19 +89,14 @@ class Limits:
             raise FileProblem(f"{name} has more than {self.max_cells:,} cells, which is the most that is read.")
 
     def check_shape(self, name: str, rows: int, columns: int) -> None:
-        """Refuse a table with too many rows, columns or cells.
+        """Raise FileProblem if a table has too many rows, columns or cells.
 
         Parameters
         ----------
         name : str
-            What to call it in the message.
+            Of the file.
         rows, columns : int
-            Its size.
-
-        Raises
-        ------
-        FileProblem
-            If `max_rows`, `max_columns` or `max_cells` is exceeded.
+            Of the table.
         """
         for size, most, words in (
             (rows, self.max_rows, "rows"),
@@ -124,6 +105,24 @@ class Limits:
         ):
             if size > most:
                 raise FileProblem(f"{name} has {size:,} {words}; at most {most:,} are read.")
+
+
+@contextmanager
+def complete(name: str, kind: str, *errors: type[BaseException]) -> Iterator[None]:
+    """Turn errors of a library that reads a file into one sentence: it is not a complete file of its kind."""
+    try:
+        yield
+    except FileProblem:
+        raise
+    except errors as error:
+        raise FileProblem(f"{name} is not a complete {kind} ({reason_of(error)}).") from None
+
+
+def chosen_one(sheet: str | None, names: Sequence[str], name: str, thing: str = "table") -> str:
+    """Return the sheet or table that was named, else the first; raise FileProblem if there is none of that name."""
+    if sheet is not None and sheet not in names:
+        raise FileProblem(f"There is no {thing} {shown(sheet)} in {name}; there are {listed(names)}.")
+    return names[0] if sheet is None else sheet
 
 
 def shown(value: Any) -> str:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from supdr.datasets.limits import FileProblem, listed, shown
+
+if TYPE_CHECKING:
+    import pandas
 
 # What stands for a missing cell in text. "None" is not among them: it may well be the name of a class.
 MISSING = (
@@ -101,6 +105,13 @@ class Rules:
     def count_marker(self, marker: str, count: int) -> None:
         """Count cells with a text that stands for a missing one."""
         self.markers[marker] = self.markers.get(marker, 0) + count
+
+    def without_empty(self, texts: pandas.Series) -> pandas.Series:
+        """Return a column of objects with None for empty texts, if these stand for missing cells, and count them."""
+        empty = texts.eq("") & ("" in self.missing)
+        if empty.any():
+            self.count_marker("", int(empty.sum()))
+        return texts.mask(empty, None)
 
     def check(self) -> None:
         """Raise UnknownProposal if something was decided about a proposal that was not made."""

@@ -189,10 +189,10 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         for last in reported_:
             if last.iteration > (steps[-1].iteration if steps else first_iteration):
                 steps.append(last)
-            if last.stop:  # before the run ends: the problem then frees its workspace
-                with naming_extremes(self.get_params(deep=False)):
-                    dict((steps or [last])[-1].diagnostics)
-        self.history_ = history_of(steps, last)
+            if last.stop:  # what follows still uses what the problem keeps for its steps
+                break
+        with naming_extremes(self.get_params(deep=False)):
+            self.history_ = history_of(steps, last)
         self.n_iter_ = len(steps)
         self.stop_ = last.stop or Stop.interrupted
         if self.stop_ is Stop.diverged:
@@ -204,6 +204,8 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
             )
         with naming_extremes(self.get_params(deep=False)):
             self._finish()
+        for _ in reported_:  # the run ends: its problem frees what steps need, callbacks hear of it
+            pass
         return self
 
     def at(self, snapshot: Snapshot) -> Self:
@@ -263,7 +265,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         self, *, monitor: Monitor | None, context: RunContext, **settings: Any
     ) -> Generator[Snapshot, None, None]:
         """Return the stream of a run on the training rows; arguments are those of `supdr.engine.iterate.iterate`."""
-        problem = self._problem(*self._training)
+        problem = self._own_problem()
         return iterate(
             problem,
             monitor=self._monitor(problem) if monitor is None else monitor,
@@ -277,6 +279,10 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
 
     def _problem(self, X: NDArray, targets: Targets) -> Problem:
         raise NotImplementedError
+
+    def _own_problem(self) -> Any:
+        """Return the problem of a run on its training rows."""
+        return self._problem(*self._training)
 
     def _monitor(self, problem: Problem) -> Monitor | None:
         """Return the monitor of a run without held-out rows, see `supdr.engine.iterate.iterate`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -169,9 +170,9 @@ def fit_preprocessing(X: NDArray | Columns, kind: str) -> Preprocessing:
     mean 0 and standard deviation 1; ``"minmax"``: range [-1, 1]; ``"whiten"``: all principal components of the z-scored
     columns, in the order of their variance, divided by their standard deviations under Ledoit and Wolf's estimate of
     the covariance, which shrinks towards the identity for few rows, so that directions of small variance are not
-    amplified.  With missing cells, or where no column varies, whitening becomes ``"zscore"``, and so it does for sparse
-    rows if the matrix that whitens would have more than `MOST_ENTRIES` entries. Raises ValueError if
-    `kind` is unknown or a column has no observed cell.
+    amplified.  With missing cells, or where no column varies, whitening becomes ``"zscore"``, and so it does, with a
+    warning, for sparse rows if the matrix that whitens would have more than `MOST_ENTRIES` entries. Raises ValueError
+    if `kind` is unknown or a column has no observed cell.
     """
     check_choice("preprocessing", kind, PREPROCESSING)
     columns = X if isinstance(X, Columns) else Columns(X)
@@ -189,7 +190,11 @@ def fit_preprocessing(X: NDArray | Columns, kind: str) -> Preprocessing:
         return Preprocessing(kind, unit * middle, _scale(half, unit), low, high)
     mean, deviation = columns.moments(unit)
     offset, scale, varies = unit * mean, _scale(deviation, unit), deviation > SMALLEST_DEVIATION
-    if kind == "zscore" or (counts < n_samples).any() or not varies.any() or not columns.may_be_whitened:
+    whitens = kind == "whiten" and not (counts < n_samples).any() and bool(varies.any())
+    if whitens and not columns.may_be_whitened:
+        warn_of_zscores(n_samples, n_features)
+        whitens = False
+    if not whitens:
         return Preprocessing("zscore", offset, scale, low, high)
     singular, rows, fourth = columns.directions(offset, scale, varies)
     significant = singular > singular[0] * max(columns.shape) * np.finfo(float).eps  # the others are rounding errors
@@ -208,6 +213,17 @@ def fit_preprocessing(X: NDArray | Columns, kind: str) -> Preprocessing:
         high,
         matrix=np.ascontiguousarray(scale[:, None] * directions.T / deviation),
         inverse=np.ascontiguousarray(directions * deviation[:, None] / scale),
+    )
+
+
+def warn_of_zscores(n_rows: int, n_columns: int) -> None:
+    """Warn that sparse rows are z-scored, though they were to be whitened."""
+    warnings.warn(
+        f"preprocessing='whiten' is replaced by 'zscore': to whiten {n_rows:,} sparse rows of {n_columns:,} columns "
+        f"takes a matrix of {min(n_rows, n_columns) * n_columns:,} entries, and at most {MOST_ENTRIES:,} are made; "
+        "preprocessing='zscore' says so without this warning, and fewer columns can be whitened",
+        UserWarning,
+        stacklevel=3,
     )
 
 

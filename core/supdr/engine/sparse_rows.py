@@ -50,13 +50,7 @@ class SparseRows:
     @classmethod
     def of(cls, given: Any) -> SparseRows:
         """Return the rows of a sparse matrix or array of floats (n, m), which is not written to."""
-        rows = sparse.csr_array(given)
-        if not rows.has_canonical_format:
-            rows = rows.copy()
-            rows.sum_duplicates()
-        if rows.indices.dtype != np.int32 and max(rows.nnz, *rows.shape) < np.iinfo(np.int32).max:
-            indices, indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
-            rows = sparse.csr_array((rows.data, indices, indptr), shape=rows.shape)
+        rows = canonical(given)
         return cls(rows, rows, np.ones(rows.shape[1]), np.zeros(rows.shape[1]))
 
     @property
@@ -220,6 +214,20 @@ class SparseRows:
         cross = B @ self.shift
         return (B @ B.T).toarray() - cross - cross[:, None] + self.shift @ self.shift
 
+    def row_gram_times(self, values: NDArray) -> NDArray:
+        """Return X X'V, (n, d), of V (n, d): in half the time of the two products."""
+        if self.matrix is not None:
+            return self @ (self.T @ values)
+        B, cross = self._for_gram
+        total = values.sum(axis=0)
+        return B @ (B.T @ values) - np.multiply.outer(cross, total) - (cross @ values - self.shift @ self.shift * total)
+
+    @cached_property
+    def _for_gram(self) -> tuple[Any, NDArray]:
+        """B = X + 1 shift' and B shift."""
+        B = self.translated()
+        return B, B @ self.shift
+
     def column_gram(self) -> NDArray:
         """Return X'X, (m, m)."""
         if self.matrix is not None:
@@ -307,6 +315,18 @@ def has_missing(X: Any) -> bool:
 def is_sparse(X: Any) -> bool:
     """Whether X is a sparse matrix or array, or a data frame of sparse columns."""
     return sparse.issparse(X) or (getattr(X, "ndim", 0) == 2 and hasattr(X, "dtypes") and hasattr(X, "sparse"))
+
+
+def canonical(given: Any) -> Any:
+    """Return what `is_sparse` as a csr array: every cell once, in order, with short indices where they suffice."""
+    rows = sparse.csr_array(given if sparse.issparse(given) else given.sparse.to_coo())
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    if rows.indices.dtype != np.int32 and max(rows.nnz, *rows.shape) < np.iinfo(np.int32).max:
+        indices, indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+        rows = sparse.csr_array((rows.data, indices, indptr), shape=rows.shape)
+    return rows
 
 
 def _with_all_cells(cells: Any, columns: NDArray) -> Any:

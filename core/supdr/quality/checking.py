@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, check_random_state
 
 from supdr.engine.checks import check_integer, check_seed, check_sizes
+from supdr.engine.sparse_rows import is_sparse
 
 # Largest number of rows of which all are measured.
 MOST_EXACT = 5000
@@ -16,13 +17,34 @@ MOST_EXACT = 5000
 # Number of measured rows of larger data.
 SAMPLE = 1000
 
+# Most cells of sparse rows that are made dense: 800 MB.
+MOST_CELLS = 100_000_000
+
+
+def check_rows(X: Any, name: str = "X", *, made_dense: bool = True, **settings: Any) -> Any:
+    """Return rows (n, D) as floats; sparse ones as a csr matrix or array, or made dense.
+
+    `settings`: of scikit-learn's `check_array`, for dense rows. Raises TypeError if sparse rows are too many to be made
+    dense.
+    """
+    if is_sparse(X):
+        X = check_array(X, dtype=float, accept_sparse="csr", input_name=name)
+        if not made_dense:
+            return X
+        cells = X.shape[0] * X.shape[1]
+        if cells > MOST_CELLS:
+            raise TypeError(
+                f"{name} is sparse, and this measure takes dense rows of at most {MOST_CELLS:,} cells; these would "
+                f"have {cells:,}. Measure some of the rows, or their principal components: "
+                "PCAProjection(n_components=50).fit(X, y).transform(X)"
+            )
+        X = X.toarray()
+    return check_array(X, dtype=float, input_name=name, **settings)
+
 
 def check_map(X: Any, Z: Any) -> tuple[NDArray, NDArray]:
     """Return rows and map positions as arrays of floats; raise ValueError for missing cells or different lengths."""
-    X, Z = (
-        check_array(rows, dtype=float, order="C", ensure_min_samples=3, input_name=name)
-        for name, rows in (("X", X), ("Z", Z))
-    )
+    X, Z = (check_rows(rows, name, order="C", ensure_min_samples=3) for name, rows in (("X", X), ("Z", Z)))
     check_sizes("X", X)
     check_sizes("Z", Z)
     if len(X) != len(Z):

@@ -195,9 +195,9 @@ def class_trust(
     labelled = ~missing_values(labels, None)
     if not labelled.any():
         raise ValueError("y has no labelled row: there is no class to measure")
-    classes, found = np.unique(uniform_labels(labels[labelled]), return_inverse=True)
+    classes, numbers = np.unique(uniform_labels(labels[labelled]), return_inverse=True)
     codes = np.full(len(X), -1)
-    codes[labelled] = found
+    codes[labelled] = numbers
     rows = sampled_rows(len(X), sample_size, random_state)
     return _by_class(X, Z, classes, codes, rows[labelled[rows]], n_neighbors)
 
@@ -232,8 +232,8 @@ def _by_class(X: NDArray, Z: NDArray, classes: NDArray, codes: NDArray, rows: ND
             np.add.at(each, own, measure)
         for matrix, first, second in ((false, here, there), (lost, there, here)):
             row, other, share = _only_in(first, second)
-            known = codes[other] >= 0
-            np.add.at(matrix, (own[row[known]], codes[other[known]]), share[known])
+            labelled = codes[other] >= 0
+            np.add.at(matrix, (own[row[labelled]], codes[other[labelled]]), share[labelled])
     with np.errstate(invalid="ignore"):
         trust, kept = sums / count
         return ClassTrust(classes, count, trust, kept, *(each / (k * count[:, None]) for each in (false, lost)))

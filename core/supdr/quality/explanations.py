@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array, gen_batches
+from sklearn.utils import gen_batches
 
 from supdr.engine.checks import check_integer
 from supdr.engine.docstrings import with_entries_of
 from supdr.engine.interruption import checkpoint
+from supdr.quality.checking import check_rows
 from supdr.quality.summary import map_of
 
 # Derivatives that are in memory at once.
@@ -209,7 +210,7 @@ def column_names(names: Sequence[str] | None, n_columns: int, model: Any = None)
 
 def _rows(model: Any, name: str, X: Any) -> NDArray:
     """Return checked rows of as many columns as the model was fitted to."""
-    X = check_array(X, dtype=float, order="C", ensure_all_finite="allow-nan", input_name=name)
+    X = check_rows(X, name, order="C", ensure_all_finite="allow-nan")
     expected = getattr(model, "n_features_in_", X.shape[1])
     if X.shape[1] != expected:
         raise ValueError(f"{name} must have the {expected} columns of the fit; got {X.shape[1]}")
@@ -244,11 +245,11 @@ def _derivatives(model: Any, X: NDArray, reference: NDArray) -> list[NDArray]:
     parts = []
     for some in gen_batches(len(X), size):
         checkpoint()
-        found = None if formula is None else formula(X[some])
-        if found is None:
+        derivative = None if formula is None else formula(X[some])
+        if derivative is None:
             slopes = affine_slopes(model, reference)
             return [np.tile(slopes, (len(X), 1, 1))]
-        parts.append(found)
+        parts.append(derivative)
     return parts
 
 

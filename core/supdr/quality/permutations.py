@@ -19,7 +19,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from supdr.engine.checks import check_integer, check_seed
 from supdr.engine.context import run_context
@@ -28,7 +28,7 @@ from supdr.engine.interruption import Interrupted, checkpoint
 from supdr.engine.reuse import ResultCache
 from supdr.engine.targets import as_labels, missing_values
 from supdr.engine.threads import map_threads
-from supdr.quality.checking import usable_neighbors
+from supdr.quality.checking import check_rows, usable_neighbors
 from supdr.quality.votes import knn_error
 
 # Bytes of decompositions that the fits of one test share.
@@ -186,10 +186,10 @@ def iterate_label_permutation(
     check_seed("random_state", random_state)
     if not (hasattr(estimator, "fit") and hasattr(estimator, "score")) or isinstance(estimator, type):
         raise TypeError(f"estimator must be an estimator with fit and score; got {estimator!r}")
-    X = check_array(X, dtype=float, ensure_all_finite="allow-nan", input_name="X")
+    X = check_rows(X, made_dense=False, ensure_all_finite="allow-nan")
     labels = as_labels(y)
-    if labels.ndim != 1 or len(labels) != len(X):
-        raise ValueError(f"y must hold one label for each of the {len(X)} rows; got shape {labels.shape}")
+    if labels.ndim != 1 or len(labels) != X.shape[0]:
+        raise ValueError(f"y must hold one label for each of the {X.shape[0]} rows; got shape {labels.shape}")
     labelled = np.flatnonzero(~missing_values(labels, getattr(estimator, "missing_label", None)))
     if len(labelled) < 2:
         raise ValueError(f"y must hold two labelled rows at least; got {len(labelled)}")
@@ -306,8 +306,8 @@ def training_map(model: Any, X: NDArray) -> NDArray | None:
 
 
 def _knows_left_out(estimator: Any) -> bool:
-    known = getattr(estimator, "_has_left_out_error", None)
-    return known is not None and known()
+    has_error = getattr(estimator, "_has_left_out_error", None)
+    return has_error is not None and has_error()
 
 
 def _permuted(
@@ -325,11 +325,11 @@ def _permuted(
         for start in range(0, n_permutations, at_once):
             shuffled = [_shuffled(trial, rng) for _ in range(min(at_once, n_permutations - start))]
             with trial.context():
-                found = map_threads(trial.scored, shuffled, n_jobs)
+                scored = map_threads(trial.scored, shuffled, n_jobs)
                 if not twin:
-                    model, places, error = trial.map_of_training_rows(shuffled[0], found[0][1])
+                    model, places, error = trial.map_of_training_rows(shuffled[0], scored[0][1])
                     twin = (error, shuffled[0], places, model)
-            for each, _ in found:
+            for each, _ in scored:
                 scores = np.append(scores, each)
                 yield LabelPermutation(score, scores, n_permutations, left_out, map_error, *twin)
     except Interrupted:

@@ -19,7 +19,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from supdr.engine.checks import check_choice, check_integer, check_number, check_seed
 from supdr.engine.context import run_context
@@ -28,7 +28,7 @@ from supdr.engine.interruption import Interrupted, checkpoint
 from supdr.engine.reuse import ResultCache
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
 from supdr.engine.threads import map_threads
-from supdr.quality.checking import check_neighbors, usable_neighbors
+from supdr.quality.checking import check_neighbors, check_rows, usable_neighbors
 from supdr.quality.summary import map_of
 
 RESAMPLES = ("seed", "bootstrap", "subsample")
@@ -172,15 +172,15 @@ def iterate_stability(
         raise ValueError(
             f"resample must be 'bootstrap' or 'subsample': {type(estimator).__name__} has no random_state; got 'seed'"
         )
-    X = check_array(X, dtype=float, ensure_all_finite="allow-nan", ensure_min_samples=3, input_name="X")
-    labels = as_labels(y)
-    if len(labels) != len(X):
-        raise ValueError(f"y must hold one label for each of the {len(X)} rows; got shape {labels.shape}")
-    k = usable_neighbors(len(X)) if n_neighbors is None else n_neighbors
-    check_neighbors(k, len(X))
+    X = check_rows(X, made_dense=False, ensure_all_finite="allow-nan", ensure_min_samples=3)
+    labels, n_rows = as_labels(y), X.shape[0]
+    if len(labels) != n_rows:
+        raise ValueError(f"y must hold one label for each of the {n_rows} rows; got shape {labels.shape}")
+    k = usable_neighbors(n_rows) if n_neighbors is None else n_neighbors
+    check_neighbors(k, n_rows)
     given = None if charts is None else np.unique(np.asarray(charts), return_inverse=True)[1].ravel()
-    if given is not None and given.shape != (len(X),):
-        raise ValueError(f"charts must hold one name for each of the {len(X)} rows; got shape {np.shape(charts)}")
+    if given is not None and given.shape != (n_rows,):
+        raise ValueError(f"charts must hold one name for each of the {n_rows} rows; got shape {np.shape(charts)}")
     classes, codes = _classes(estimator, labels)
     rows = _samples(codes, resample, n, share, random_state)
     trial = _Trial(estimator, X, labels, resample, random_state, given, ResultCache(), interrupted)
@@ -233,8 +233,8 @@ def stability(
 
 def procrustes(Z: NDArray, target: NDArray) -> NDArray:
     """Return places (n, d) shifted, turned, reflected and scaled to lie nearest to others (n, d)."""
-    centred, wanted = Z - Z.mean(axis=0), target - target.mean(axis=0)
-    U, singular, V = np.linalg.svd(centred.T @ wanted)
+    centred, centred_target = Z - Z.mean(axis=0), target - target.mean(axis=0)
+    U, singular, V = np.linalg.svd(centred.T @ centred_target)
     size = float((centred**2).sum())
     scale = singular.sum() / size if size > 0.0 else 0.0
     return scale * centred @ (U @ V) + target.mean(axis=0)
@@ -321,8 +321,8 @@ def _stabilities(
         for start in range(0, len(rows), at_once):
             drawn = list(enumerate(rows))[start : start + at_once]
             with run_context(cache=trial.cache, **stop):
-                found = map_threads(trial.mapped, drawn, n_jobs)
-                for places, labels in found:
+                mapped = map_threads(trial.mapped, drawn, n_jobs)
+                for places, labels in mapped:
                     maps.append(places)
                     predicted.append(labels)
                 charts = trial.charts if trial.charts is not None else _most_predicted(predicted)
@@ -334,11 +334,11 @@ def _stabilities(
 
 def _most_predicted(predicted: Sequence[NDArray | None]) -> NDArray | None:
     """Return the number of the class (n,) that most fits predict for each row; None where there are no charts."""
-    known = [each for each in predicted if each is not None]
-    if not known:
+    given = [each for each in predicted if each is not None]
+    if not given:
         return None
-    classes, codes = np.unique(np.stack(known), return_inverse=True)
-    codes = codes.reshape(len(known), -1)
+    classes, codes = np.unique(np.stack(given), return_inverse=True)
+    codes = codes.reshape(len(given), -1)
     return np.stack([(codes == number).sum(axis=0) for number in range(len(classes))]).argmax(axis=0)
 
 
@@ -405,10 +405,10 @@ def _agreement(placed: NDArray, classes: NDArray, codes: NDArray) -> tuple[NDArr
     members /= members.sum(axis=1, keepdims=True)
     agree = np.empty((len(placed), len(placed), len(classes)), dtype=bool)
     for number, target in enumerate(placed):
-        wanted = members @ target
+        targets = members @ target
         for other, each in enumerate(placed):
             centres = members @ procrustes(each, target)
-            distances = np.linalg.norm(centres[:, None] - wanted, axis=2)
+            distances = np.linalg.norm(centres[:, None] - targets, axis=2)
             agree[number, other] = distances.diagonal() <= distances.min(axis=1)
     reference = int(agree.sum(axis=(1, 2)).argmax())
     return agree[reference].sum(axis=0), reference

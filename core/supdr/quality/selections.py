@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
 from supdr.engine.checks import check_integer
 from supdr.engine.docstrings import with_entries_of
 from supdr.engine.interruption import checkpoint
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
+from supdr.quality.checking import check_rows
 from supdr.quality.explanations import column_names
 
 # Columns, those of the largest effects, among which intervals are sought.
@@ -161,7 +161,7 @@ def explain_selection(
     """
     check_integer("n_columns", n_columns)
     check_integer("n_intervals", n_intervals)
-    X = check_array(X, dtype=float, ensure_all_finite="allow-nan", input_name="X")
+    X = check_rows(X, ensure_all_finite="allow-nan")
     chosen = row_mask("selected", selected, len(X))
     others = ~chosen if rest is None else row_mask("rest", rest, len(X))
     if not others.any():
@@ -224,7 +224,7 @@ def explain_pair(
     ValueError
         As `explain_selection`; or if a class has no row there, or both are the same.
     """
-    X = check_array(X, dtype=float, ensure_all_finite="allow-nan", input_name="X")
+    X = check_rows(X, ensure_all_finite="allow-nan")
     labels = as_labels(y)
     if labels.shape != (len(X),):
         raise ValueError(f"y must hold one class for each of the {len(X)} rows; got shape {labels.shape}")
@@ -289,9 +289,9 @@ def _rule(
     reached, unused = bound * (1.0 - ADDED), [int(column) for column in columns]
     while unused and len(rule) < n_intervals:
         checkpoint()
-        found = [_best_interval(chosen[:, k], others[:, k], inside, outside, bound) for k in unused]
-        best = max(range(len(found)), key=lambda number: found[number][0])
-        gain, low, high = found[best]
+        intervals = [_best_interval(chosen[:, k], others[:, k], inside, outside, bound) for k in unused]
+        best = max(range(len(intervals)), key=lambda number: intervals[number][0])
+        gain, low, high = intervals[best]
         if gain <= reached + ADDED * bound:
             break
         column = unused.pop(best)

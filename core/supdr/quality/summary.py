@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
-from sklearn.utils import check_array
 
 from supdr.engine.docstrings import with_entries_of
 from supdr.engine.preprocessing import fit_preprocessing
-from supdr.quality.checking import MOST_EXACT, check_map, sampled_rows
+from supdr.quality.checking import MOST_EXACT, check_map, check_rows, sampled_rows
 from supdr.quality.distances import class_centre_correlation, distance_pairs, rank_correlation
 from supdr.quality.neighbourhoods import row_measures
 from supdr.quality.votes import knn_error
@@ -187,7 +186,7 @@ def model_quality(
 
 def comparable_rows(X: Any, preprocessing: str = "zscore") -> NDArray:
     """Return preprocessed rows; missing cells are the means of their columns."""
-    X = check_array(X, dtype=float, ensure_all_finite="allow-nan", input_name="X")
+    X = check_rows(X, ensure_all_finite="allow-nan")
     if np.isnan(X).any():
         means = np.nanmean(np.where(np.isnan(X).all(axis=0), 0.0, X), axis=0)
         X = np.where(np.isnan(X), means, X)

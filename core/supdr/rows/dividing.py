@@ -45,11 +45,11 @@ def split_rows(X: Any, y: Any, test_share: float, *, random_state: int = 0) -> t
     if sizes != tuple(y.chunks[0]):
         raise ValueError(f"y must have the partitions of X; got {len(y.chunks[0])} and {len(sizes)}")
     X = X.rechunk({1: -1})
-    kept = {True: [], False: []}  # type: dict[bool, list[Any]]
+    divided = {True: [], False: []}  # type: dict[bool, list[Any]]
     for values in (X, y):
         for tested in (False, True):
-            kept[tested].append(_part(values, sizes, test_share, random_state, tested))
-    (X_train, y_train), (X_test, y_test) = kept[False], kept[True]
+            divided[tested].append(_part(values, sizes, test_share, random_state, tested))
+    (X_train, y_train), (X_test, y_test) = divided[False], divided[True]
     return X_train, X_test, y_train, y_test
 
 
@@ -110,15 +110,15 @@ def _part(values: Any, sizes: tuple[int, ...], share: float, seed: int, tested: 
         count = round(share * size)
         count = count if tested else size - count
         if count:
-            taken = delayed(_taken, pure=False)(block, share, seed, number, tested)
-            arrays.append(da.from_delayed(taken, (count, *values.shape[1:]), dtype=values.dtype))
+            part_rows = delayed(_rows_of_part, pure=False)(block, share, seed, number, tested)
+            arrays.append(da.from_delayed(part_rows, (count, *values.shape[1:]), dtype=values.dtype))
     if not arrays:
         part = "test" if tested else "training"
         raise ValueError(f"test_share must leave {part} rows in some partition; got {share} of {max(sizes)} rows")
     return da.concatenate(arrays)
 
 
-def _taken(block: NDArray, share: float, seed: int, partition: int, tested: bool) -> NDArray:
+def _rows_of_part(block: NDArray, share: float, seed: int, partition: int, tested: bool) -> NDArray:
     return block[held_out(len(block), share, seed, partition) == tested]
 
 

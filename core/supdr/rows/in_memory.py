@@ -46,7 +46,7 @@ class InMemoryRows:
         """Return the `count` entries of the tuples that `each` or `both` has kept."""
         return values
 
-    def taken(self, values: NDArray, numbers: NDArray[np.intp]) -> NDArray:
+    def take(self, values: NDArray, numbers: NDArray[np.intp]) -> NDArray:
         """Return the rows with these numbers, which are in rising order."""
         return values[numbers]
 

@@ -67,16 +67,21 @@ class PartitionSupport(NamedTuple):
 class SampleCache:
     """Results that several estimators of a run's snapshots share; the newest of each kind, with its key.
 
-    taken: numbers of the rows of a sample, and these rows of a state's partitions, see `PartitionedRows.on_sample`.
+    A cache that is saved is empty.
+
+    sample_rows: numbers of a sample's rows, and these rows of a state's partitions, see `PartitionedRows.on_sample`.
     prepared: the argument `rows` of `at_rows`, and the result of `supdr.rows.running.training_at` for it.
     calibration: a state, and its calibrated head.
-    problem: that of the run's own sample.
+    problem: that of the run, on its rows in memory or its own sample.
     """
 
-    taken: tuple[Any, Any] = (None, ())
+    sample_rows: tuple[Any, Any] = (None, ())
     prepared: tuple[Any, Any] = (None, None)
     calibration: tuple[Any, dict[str, Any]] = field(default_factory=lambda: (None, {}))
     problem: Any = None
+
+    def __reduce__(self) -> tuple[type, tuple]:
+        return SampleCache, ()
 
 
 class InPartitions(SupervisedReducer):
@@ -266,8 +271,12 @@ class InPartitions(SupervisedReducer):
     def _columns_of(self, X: NDArray) -> Columns:
         return super()._columns_of(X) if self._all_rows is None else self._all_rows
 
+    def _prepare_training(self, X: NDArray, targets: Targets, start: Snapshot | None) -> None:
+        self._sample_cache = SampleCache()
+        super()._prepare_training(X, targets, start)
+
     def _own_problem(self) -> Any:
-        """Return the problem of a run on its own sample, made once."""
+        """Return the problem of a run, on its rows in memory or its own sample, made once."""
         if self._sample_cache.problem is None:
             self._sample_cache.problem = self._problem(*self._training)
         return self._sample_cache.problem
@@ -275,9 +284,9 @@ class InPartitions(SupervisedReducer):
     def _set_state(self, state: Any) -> None:
         if self._partitioned:
             rows, cache = self.partitions_, self.snapshot_.run._sample_cache
-            fetched = cache.taken[1] if cache.taken[0] is rows.sampled else ()
-            state, taken = rows.on_sample(state, fetched)
-            cache.taken = rows.sampled, taken
+            fetched = cache.sample_rows[1] if cache.sample_rows[0] is rows.sampled else ()
+            state, fetched = rows.on_sample(state, fetched)
+            cache.sample_rows = rows.sampled, fetched
             if self.partition_support.complete is not None:
                 state = self.partition_support.complete(self, state)
         super()._set_state(state)

@@ -85,14 +85,14 @@ def _from_array(place: Stored, target: Any, partition_rows: int) -> tuple[Any, A
     n, width = rows.shape
     columns = np.arange(width)
     if isinstance(target, Stored):
-        beside, labels, wanted = target, opened(target, 1), None
+        beside, labels, label_column = target, opened(target, 1), None
         if labels.shape != (n,):
             raise FileProblem(f"{place.name} has {n} rows, but {beside.name} has {labels.shape[0]} labels.")
     else:
         if not 0 <= target < width:
             raise FileProblem(f"target must be the number of a column, 0 to {width - 1}; got {target}.")
         columns = np.delete(columns, target)
-        beside, labels, wanted = place, rows, int(target)
+        beside, labels, label_column = place, rows, int(target)
     whole = slice(None) if len(columns) == width else columns
     chunk = getattr(rows, "chunks", (1,))[0]
     step = max(partition_rows // chunk, 1) * chunk
@@ -100,7 +100,7 @@ def _from_array(place: Stored, target: Any, partition_rows: int) -> tuple[Any, A
     for start in range(0, n, step):
         end = min(start + step, n)
         rows_read = partial(_array_rows, place, start, end, whole)
-        parts.append((end - start, rows_read, partial(_array_rows, beside, start, end, wanted)))
+        parts.append((end - start, rows_read, partial(_array_rows, beside, start, end, label_column)))
     return _arrays(parts, (len(columns), rows.dtype, labels.dtype))
 
 
@@ -117,15 +117,15 @@ def _from_parquet(files: list[Path], target: Any, partition_rows: int) -> tuple[
     schema: Any = None
     for path in files:
         try:
-            found = pq.ParquetFile(path)
+            file = pq.ParquetFile(path)
         except (OSError, pa.ArrowException) as error:
             raise FileProblem(f"{path} is no Parquet file that can be read: {error}") from None
         if schema is None:
-            schema, names = found.schema_arrow, [name for name in found.schema_arrow.names if name != target]
+            schema, names = file.schema_arrow, [name for name in file.schema_arrow.names if name != target]
             _check_columns(path, schema, names, target)
-        elif not found.schema_arrow.equals(schema):
+        elif not file.schema_arrow.equals(schema):
             raise FileProblem(f"{path.name} has other columns than {files[0].name}.")
-        sizes = [found.metadata.row_group(group).num_rows for group in range(found.num_row_groups)]
+        sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
         for groups in _together(sizes, partition_rows):
             count = sum(sizes[group] for group in groups)
             rows_read = partial(_parquet_rows, path, groups, names)
@@ -163,17 +163,17 @@ def _label_type(schema: Any, target: str) -> np.dtype:
 
 def _together(sizes: list[int], most: int) -> list[list[int]]:
     """Return row groups, neighbours together up to a number of rows; empty ones are left out."""
-    found: list[list[int]] = []
+    together: list[list[int]] = []
     count = most
     for number, size in enumerate(sizes):
         if not size:
             continue
         if count + size > most:
-            found.append([])
+            together.append([])
             count = 0
-        found[-1].append(number)
+        together[-1].append(number)
         count += size
-    return found
+    return together
 
 
 def _parquet_rows(path: Path, groups: list[int], names: list[str]) -> NDArray:

@@ -88,9 +88,9 @@ class PartitionedRows:
         """Divide rows in memory (N, q) into these partitions."""
         return from_list(np.split(values, np.cumsum(self.sizes)[:-1]))
 
-    def taken(self, values: Partitions, numbers: NDArray[np.intp]) -> NDArray:
+    def take(self, values: Partitions, numbers: NDArray[np.intp]) -> NDArray:
         """Return rows of arrays in partitions; their numbers are in rising order."""
-        return taken(values, self.sizes, numbers)
+        return take_rows(values, self.sizes, numbers)
 
     def replaced(self, values: Partitions, numbers: NDArray[np.intp], new: NDArray) -> Partitions:
         """Return a copy of arrays in partitions in which the rows with these numbers, in rising order, are `new`."""
@@ -113,11 +113,11 @@ class PartitionedRows:
         if new:
             parts = gather(_rows_of_each, from_list(_local_numbers(self.sizes, self.sampled)), *new)
             rows |= {id(values): np.concatenate(each) for values, each in zip(new, zip(*parts, strict=True))}
-        taken = tuple((values, rows[id(values)]) for values in dict.fromkeys(needed))
-        return _replaced(state, (rows[id(values)] for values in needed)), taken
+        sample_rows = tuple((values, rows[id(values)]) for values in dict.fromkeys(needed))
+        return _replaced(state, (rows[id(values)] for values in needed)), sample_rows
 
 
-def taken(values: Partitions, sizes: tuple[int, ...], rows: NDArray[np.intp]) -> NDArray:
+def take_rows(values: Partitions, sizes: tuple[int, ...], rows: NDArray[np.intp]) -> NDArray:
     """Return the rows with sorted numbers (p,) of arrays in partitions of these sizes."""
     return np.concatenate(gather(partial(np.take, axis=0), values, from_list(_local_numbers(sizes, rows))))
 

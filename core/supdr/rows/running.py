@@ -23,7 +23,7 @@ from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.targets import Targets, as_labels, missing_values
 from supdr.rows import checkpoints
 from supdr.rows.in_partitions import SampleCache
-from supdr.rows.partitioned import PartitionedRows, fits_in_memory, taken
+from supdr.rows.partitioned import PartitionedRows, fits_in_memory, take_rows
 from supdr.rows.partitions import Partitions, at_home, delay, gather, persist
 from supdr.rows.reading import numbers, row_partitions
 from supdr.rows.summed_columns import SummedColumns
@@ -131,7 +131,6 @@ def _start(
     run = model._unfitted()
     if max_iter is not None:
         run.max_iter = max_iter
-    run._sample_cache = SampleCache()
     run._check_declared()
     if start is not None:
         check_snapshot(start, run)
@@ -141,7 +140,7 @@ def _start(
     seed = run._seed()
     n, rng = sum(sizes), np.random.default_rng([seed, 1 << 21])
     chosen = np.arange(n) if n <= SAMPLE_ROWS else np.sort(rng.choice(n, SAMPLE_ROWS, replace=False))
-    sample_X, sample_y = taken(raw, sizes, chosen), taken(y_parts, sizes, chosen)
+    sample_X, sample_y = take_rows(raw, sizes, chosen), take_rows(y_parts, sizes, chosen)
     if hasattr(X, "columns"):
         from pandas import DataFrame
 
@@ -184,7 +183,7 @@ def _resume(model: Any, run: Any, start: Snapshot, interrupted: Callable[[], boo
     """Return the stream of a run on the rows that the run of `start` has prepared."""
     run._check_start(start)
     run._copy_preparation(start.run)
-    run._sample_cache = SampleCache(start.run._sample_cache.taken, start.run._sample_cache.prepared)
+    run._sample_cache = SampleCache(start.run._sample_cache.sample_rows, start.run._sample_cache.prepared)
     run._check_parameters(*run._training)
     run._resumed_components = run._components_of(start.state)
     return model._start_run(run, run._seed(), start, interrupted)

@@ -80,11 +80,11 @@ def members(path: Path) -> dict[str, tuple[int, ...]]:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            found = {}
+            shapes = {}
             for each in archive.infolist():
                 with archive.open(each) as file:
-                    found[each.filename.removesuffix(".npy")] = header(file)[0]
-            return found
+                    shapes[each.filename.removesuffix(".npy")] = header(file)[0]
+            return shapes
     except (zipfile.BadZipFile, OSError, EOFError, ValueError, KeyError) as error:
         raise FileProblem(f"{path} is no .npz file of numbers that can be read: {error}") from None
 

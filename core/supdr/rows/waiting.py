@@ -57,13 +57,13 @@ def persist_and_compute(
     shares = () if arrivals is None else arrivals.shares
     needed = {part.key: part for part in (*parts, *shares, *results)}
     persisted = dict(zip(needed, client.persist(list(needed.values()), optimize_graph=False)))
-    kept = [persisted[part.key] for part in parts]
+    parts_persisted = [persisted[part.key] for part in parts]
     if not results:
-        return kept, []
+        return parts_persisted, []
     futures = {future.key: future for future in client.futures_of(list(persisted.values()))}
     if progress is not None:
         _await(client, [[futures[each.key] for each in some] for some in (parts, shares, results)], progress, arrivals)
-    return kept, list(client.gather([futures[result.key] for result in results]))
+    return parts_persisted, list(client.gather([futures[result.key] for result in results]))
 
 
 def compute(results: Sequence[Delayed], parts: Sequence[Delayed]) -> list[Any]:
@@ -122,14 +122,14 @@ def _between_tasks(parts: Sequence[Delayed], progress: Progress | None) -> list[
     """Return callbacks for Dask's threads, which report the progress and check the stop flag."""
     if progress is None:
         return None
-    keys, done = {part.key for part in parts}, set()
+    keys, finished = {part.key for part in parts}, set()
 
     def after(key: Any, *_others: Any) -> None:
         """Report a finished task; the waiting thread calls this."""
         checkpoint()
         if key in keys:
-            done.add(key)
-            progress(len(done), len(keys))
+            finished.add(key)
+            progress(len(finished), len(keys))
 
     return [(None, None, None, after, None)]
 
@@ -143,10 +143,10 @@ def _await(client: Any, futures: list[list[Any]], progress: Progress, arrivals: 
 
     def pass_on() -> None:
         """Pass the shares of newly finished partitions to `arrivals`."""
-        done = {number: future for number, future in pending.items() if future.status == "finished"}
-        if done and arrivals is not None:
-            values.update(zip(done, client.gather(list(done.values()))))
-            for number in done:
+        finished = {number: future for number, future in pending.items() if future.status == "finished"}
+        if finished and arrivals is not None:
+            values.update(zip(finished, client.gather(list(finished.values()))))
+            for number in finished:
                 del pending[number]
             arrivals.receive(values)
 

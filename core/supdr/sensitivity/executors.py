@@ -179,11 +179,11 @@ class Crew:
 
     def _scatter(self, rows: Rows) -> Any:
         """Send the rows to all workers of a cluster, again if one is lost meanwhile."""
-        for left in reversed(range(SCATTERINGS)):
+        for retries in reversed(range(SCATTERINGS)):
             try:
                 return self.client.scatter([rows], broadcast=True, hash=False, timeout=WORKER_SECONDS)[0]
             except OSError as error:
-                if not left:
+                if not retries:
                     raise ConnectionError(
                         f"the Dask cluster did not take the rows ({error}); finished cells are in the store"
                     ) from error

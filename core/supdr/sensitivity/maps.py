@@ -33,7 +33,7 @@ def map_of(fitted: Any, part: Part, X_test: NDArray) -> NDArray | None:
     if not hasattr(fitted, "transform"):
         return None
     trained = fitted.embedding_ if hasattr(fitted, "embedding_") else fitted.transform(part.X)
-    positions = np.full((len(part.rows.X), np.shape(trained)[1]), np.nan)
+    positions = np.full((part.rows.X.shape[0], np.shape(trained)[1]), np.nan)
     if part.transductive:
         positions[:] = trained
     else:
@@ -96,14 +96,14 @@ def aligned_maps(result: Result) -> dict[int, NDArray]:
     numbers = np.array(list(maps))
     places = np.stack(np.unravel_index(numbers, result.shape), axis=1)
     distances = np.linalg.norm(places - places[0], axis=1)
-    taken, left = [0], np.arange(1, len(numbers))
-    while left.size:
-        following = left[np.argmin(distances[left])]
-        to_taken = np.linalg.norm(places[taken] - places[following], axis=1)
-        nearest = [numbers[taken[k]] for k in np.flatnonzero(to_taken <= to_taken.min() + 1e-9)]
+    aligned, remaining = [0], np.arange(1, len(numbers))
+    while remaining.size:
+        following = remaining[np.argmin(distances[remaining])]
+        to_aligned = np.linalg.norm(places[aligned] - places[following], axis=1)
+        nearest = [numbers[aligned[k]] for k in np.flatnonzero(to_aligned <= to_aligned.min() + 1e-9)]
         maps[numbers[following]] = turned(maps[numbers[following]], np.mean([maps[each] for each in nearest], axis=0))
-        taken.append(int(following))
-        left = left[left != following]
+        aligned.append(int(following))
+        remaining = remaining[remaining != following]
         distances = np.minimum(distances, np.linalg.norm(places - places[following], axis=1))
     return {int(number): points for number, points in maps.items()}
 

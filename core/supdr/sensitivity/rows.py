@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import clone
 
 from supdr.sensitivity.splits import hide_labels
@@ -15,7 +16,7 @@ from supdr.sensitivity.splits import hide_labels
 
 @dataclass(frozen=True)
 class Rows:
-    """The data of a sweep, sent to each worker once.
+    """The data of a sweep, sent to each worker once; `X` may be a csr array.
 
     `splits`: of every seed; `digest`: fingerprint of the rows and of `prepare`; `prepare`: transformer that is fitted
     to the training rows of a fit and applied to all rows that it is fitted to or predicts.
@@ -76,4 +77,7 @@ class Part:
     def _transformed(self, X: NDArray) -> NDArray:
         if self.rows.prepare is None:
             return X
-        return np.ascontiguousarray(self._prepare.transform(X)) if len(X) else X
+        if not X.shape[0]:
+            return X
+        prepared = self._prepare.transform(X)
+        return prepared if issparse(prepared) else np.ascontiguousarray(prepared)

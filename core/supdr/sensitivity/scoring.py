@@ -128,7 +128,7 @@ def _map_measures(scored: HeldOutFit, metrics: Sequence[str]) -> dict[str, float
     labelled = ~missing_values(as_labels(scored.y), None)
     X, y = scored.X[labelled], scored.y[labelled]
     if set(MEASURES) & set(metrics):
-        numbers |= model_quality(scored.fitted, X, y, n_neighbors=usable_neighbors(len(X))).numbers
+        numbers |= model_quality(scored.fitted, X, y, n_neighbors=usable_neighbors(X.shape[0])).numbers
     if set(CLUSTERS) & set(metrics):
         clusters = cluster_reliability(comparable_rows(X), map_of(scored.fitted, X))
         numbers |= {name: getattr(clusters, name) for name in CLUSTERS}
@@ -157,8 +157,8 @@ def _fitted_number(scored: HeldOutFit, metric: str) -> float:
         if scored.predicted is not None:
             raise ValueError(f"metric {metric!r} is a scorer of new rows: it does not work with transductive=True")
         return float(get_scorer(metric)(scored.fitted, scored.X, scored.y))
-    known = (*PREDICTIONS, *FITTED, *MEASURES, *CLUSTERS, *FURTHER_FITS)
+    accepted = (*PREDICTIONS, *FITTED, *MEASURES, *CLUSTERS, *FURTHER_FITS)
     raise ValueError(
-        f"metric {metric!r} is neither one of {', '.join(known)}, "
+        f"metric {metric!r} is neither one of {', '.join(accepted)}, "
         f"nor a scorer of scikit-learn, nor a number that a fitted {type(scored.fitted).__name__} has"
     )

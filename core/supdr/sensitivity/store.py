@@ -160,8 +160,8 @@ class Store:
         -------
         dict
         """
-        found = self._select(f"key, scores, {', '.join(FIELDS)} FROM fits", keys)
-        return {key: {"scores": json.loads(scores), **dict(zip(FIELDS, rest))} for key, scores, *rest in found}
+        rows = self._select(f"key, scores, {', '.join(FIELDS)} FROM fits", keys)
+        return {key: {"scores": json.loads(scores), **dict(zip(FIELDS, rest))} for key, scores, *rest in rows}
 
     def find_maps(self, keys: Iterable[str]) -> dict[str, NDArray]:
         """Return the stored maps with these keys: key -> int16 positions (n_rows, 2), without rows if a fit has none.
@@ -176,8 +176,8 @@ class Store:
         """
         if not self._has_maps:
             return {}
-        found = self._select("key, points FROM maps", keys)
-        return {key: np.frombuffer(points, "<i2").reshape(-1, 2) for key, points in found}
+        rows = self._select("key, points FROM maps", keys)
+        return {key: np.frombuffer(points, "<i2").reshape(-1, 2) for key, points in rows}
 
     @property
     def _has_maps(self) -> bool:

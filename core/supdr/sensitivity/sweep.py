@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_regressor
 
 from supdr.engine.reuse import fingerprint
+from supdr.engine.sparse_rows import canonical, is_sparse
 from supdr.sensitivity.axes import cell_of, check_grid, chosen_cells
 from supdr.sensitivity.executors import Crew, crew_of, explain_unsendable, is_death
 from supdr.sensitivity.fitting import Fit, Job
@@ -184,8 +185,8 @@ class Sweep:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data; sparse where the estimator takes sparse rows.
         y : array-like of shape (n_samples,)
             Targets; NaN or None where unlabelled.
         executor : Executor, distributed.Client or str, optional
@@ -422,12 +423,12 @@ def _breakdown(finished: Iterable[Future]) -> BaseException | None:
 
 
 def _checked_rows(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray]:
-    X, y = np.asarray(X), np.asarray(y)
+    X, y = canonical(X) if is_sparse(X) else np.ascontiguousarray(X), np.asarray(y)
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions; got shape {X.shape}")
-    if len(X) != len(y):
-        raise ValueError(f"X has {len(X)} rows, y has {len(y)}")
-    return np.ascontiguousarray(X), y
+    if X.shape[0] != len(y):
+        raise ValueError(f"X has {X.shape[0]} rows, y has {len(y)}")
+    return X, y
 
 
 def _check_path(estimator: Any, grid: Mapping[str, Any], name: str) -> None:

@@ -147,10 +147,10 @@ def nystroem_spectrum(gram: Array, inner: Array) -> Spectrum:
     return abandonable(decomposed)
 
 
-def feature_blocks(X: Array, mapping: Mapping) -> Iterator[tuple[slice, Array]]:
-    """Yield slices of rows with their kernel values (p, M): little memory, and products of some 30 ms."""
+def feature_blocks(X: Array, mapping: Mapping, *, brief: bool = True) -> Iterator[tuple[slice, Array]]:
+    """Yield slices of rows with their kernel values (p, M): little memory, and if `brief` products of some 30 ms."""
     M = mapping.n_features
-    step = max(64, min(rows_in_memory(M) // 3, BLOCK_FLOPS // M**2))
+    step = max(64, min(rows_in_memory(M) // 3, BLOCK_FLOPS // M**2 if brief else len(X)))
     for start in range(0, len(X), step):
         checkpoint()
         part = slice(start, min(start + step, len(X)))
@@ -215,6 +215,17 @@ def _sums(left_out: Array, classes: NDArray, corners: Array) -> tuple[Array, Arr
     return wrong, ((left_out - corners[classes]) ** 2).sum(axis=2).sum(axis=1)
 
 
+def lowest_nearby(score: Callable[[int], float], most: int = 4) -> int:
+    """Return the number of steps from 0, at most `most` either way, down to which a score falls from step to step."""
+    best, lowest = 0, score(0)
+    for way in (-1, 1):
+        while abs(best) < most and (value := score(best + way)) < lowest:
+            best, lowest = best + way, value
+        if best:
+            break
+    return best
+
+
 def enough_labels(classes: NDArray) -> bool:
     """Whether labels suffice for a left-out error: `FEWEST` rows a class, on average."""
     return len(classes) >= FEWEST * len(np.unique(classes))
@@ -255,11 +266,14 @@ def _basis(e: Array, basis: Array, ridges: Array) -> Basis:
     return Basis(e, basis, ridges, _leverages(basis, e, ridges))
 
 
-def _best_ridge(basis: Basis, classes: NDArray, corners: Array) -> Choice:
-    """Return the best ridge for a basis; its width and gamma are 0."""
+def _best_ridge(basis: Basis, classes: NDArray, corners: Array, some: NDArray[np.intp] | None = None) -> Choice:
+    """Return the best ridge for a basis, judged on all or some rows; its width and gamma are 0."""
     codes = corners[classes]
     e, rows, ridges, leverages = basis
-    _, left_out = leave_one_out(rows, rows.T @ codes, e, ridges, codes, leverages)
+    pulled = rows.T @ codes
+    if some is not None:
+        rows, codes, classes, leverages = rows[some], codes[some], classes[some], leverages[:, some]
+    _, left_out = leave_one_out(rows, pulled, e, ridges, codes, leverages)
     errors, squares = (sums / len(classes) for sums in _sums(left_out, classes, corners))
     scores = errors + SQUARE_WEIGHT * squares
     best = min(zip(scores.tolist(), errors.tolist(), squares.tolist(), ridges.tolist()))
@@ -275,16 +289,18 @@ def best_width(
     *,
     widths: tuple[float, ...] = WIDTHS,
     ridges: Array = RIDGES,
+    some: NDArray[np.intp] | None = None,
 ) -> Choice:
     """Return the best of all widths with all ridges, penalty |W|^2.  O(n M^2 + M^3) a width.
 
     `X` (n, D): labelled rows. `classes` (n,). `corners` (K, q): codes of the classes. `centers` (M, D): they stay when
-    a row is left out.  `X` itself is recognised. `unit`: the median distance.
+    a row is left out.  `X` itself is recognised. `unit`: the median distance. `some` (p,): numbers of the rows that are
+    left out in turn; None: all.
     """
     shared = len(X) * len(centers) <= SHARED_SIZE
     exponents = functools.cache(lambda: Mapping("rbf", centers, 1.0).exponents(X))
     key = _key((X, centers)) if shared else None
-    return _best_width(exponents, key, classes, corners, unit, widths, ridges, symmetric=centers is X)
+    return _best_width(exponents, key, classes, corners, unit, widths, ridges, some, symmetric=centers is X)
 
 
 def _key(inputs: Any) -> str | None:
@@ -312,18 +328,19 @@ def _best_width(
     unit: float,
     widths: tuple[float, ...],
     ridges: Array,
+    some: NDArray[np.intp] | None = None,
     *,
     symmetric: bool,
 ) -> Choice:
     """Return the best of all widths with all ridges.
 
-    `exponents`: returns -|x - c|^2 (n, M); not called if all bases are kept under `key`.
+    `exponents`: returns -|x - c|^2 (n, M); not called if all bases are kept under `key`. `some`: see `best_width`.
     """
     choices = []
     for width in widths:
         gamma = 0.5 / (width * unit) ** 2
         basis = _basis_of_width(exponents, key, gamma, ridges, symmetric)
-        choices.append(_best_ridge(basis, classes, corners)._replace(width=width, gamma=gamma))
+        choices.append(_best_ridge(basis, classes, corners, some)._replace(width=width, gamma=gamma))
     return min(choices)
 
 

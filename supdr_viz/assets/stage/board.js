@@ -1,4 +1,5 @@
 // The views of one run: rows and their colours, which all of them share; and what of that the server is told.
+import {endStill} from "../page/still.js"
 import {Chart} from "./chart.js"
 import {pixelOf, scaled, themeNow, tonesOf} from "./colours.js"
 import constants from "./constants.json" with {type: "json"}
@@ -152,7 +153,12 @@ export class Board {
 
   // Say that what came is painted: the first task after the animation frame that paints it.
   answer(number) {
-    requestAnimationFrame(() => setTimeout(() => this.send({kind: "painted", number})))
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        endStill()
+        this.send({kind: "painted", number})
+      }),
+    )
   }
 
   // --- rows ------------------------------------------------------------------------------------------------------

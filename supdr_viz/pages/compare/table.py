@@ -122,7 +122,7 @@ def said(value: float | None, name: str, task: str) -> str:
     """Write one value as the table shows it; a dash where there is none."""
     if value is None or value != value:
         return "–"
-    if name == "knn_error" and task == "classification":
+    if name == "neighbourhood_overlap" or (name == "knn_error" and task == "classification"):
         return f"{100.0 * value:.1f} %"
     if name.endswith("R²") or name in dict(MAP):
         return f"{value:.3f}"

@@ -10,15 +10,22 @@ from typing import Any
 
 import holoviews as hv
 import numpy as np
+from bokeh.core.properties import value as constant
 from bokeh.models import AllIndices, AllLabels, CustomJS, GlyphRenderer, Grid, HoverTool, TapTool
 from bokeh.palettes import PuOr11
 from numpy.typing import NDArray
 
 from supdr.sensitivity import Cell, Importance, Result, importance
 from supdr.sensitivity.scoring import GREATER_IS_BETTER
-from supdr_viz.data.number_format import mean_text
 from supdr_viz.export.plots_holoviews import dressed
-from supdr_viz.pages.sensitivity.numbers import place_of, tick_text, ticks, value_text
+from supdr_viz.pages.sensitivity.numbers import (
+    difference_text,
+    place_of,
+    score_text,
+    tick_text,
+    ticks,
+    value_text,
+)
 from supdr_viz.ui.markup import escape
 from supdr_viz.ui.panel_workarounds import name_figure
 from supdr_viz.ui.theme import Palette, palette
@@ -35,10 +42,13 @@ STOPPED = {
 # Cells in a row whose values have room in them.
 MOST_SAID = 12
 
+# Of what is written into charts, as of their axes.
+FONT = constant("Roboto")
+
 # Heights in pixels of the heatmap, of the row of cells of one parameter, and of a curve beside or below them.
 HEIGHT, STRIP_HEIGHT = 500, 150
 CURVE_HEIGHT, WIDE_HEIGHT = 249, 360
-BARS_HEIGHT = 190
+BAR_HEIGHT, BARS_MARGIN = 30, 50
 
 OPEN_RUN = """
 const [number] = source.selected.indices
@@ -57,7 +67,9 @@ if (number !== undefined) {
 }
 """
 
-TOOLTIP = """<div style="font-size:12px;color:#17212B;max-width:260px">@text{safe}</div>"""
+TOOLTIP = """
+<div style="font-size:12px;color:#17212B;background:#fff;max-width:260px;margin:-4px;padding:4px">@text{safe}</div>
+"""
 CELL_TOOLTIP = TOOLTIP.replace("</div>", "<br>click: run it in the explorer, on one split</div>")
 
 
@@ -66,16 +78,18 @@ class View:
     """What the charts show.
 
     `result`: the grid, whose first parameter goes across, and its finished cells; `metric`: what the colours mean,
-    `measured`: in words; `titles`, `symbols`: of the parameters; `links`: to the explorer, by the number of the cell;
-    `n_cells`: of the sweep, or of the grid if it is 0; `options`: current values of parameters; `narrow`: there is
-    little room, as on a phone; `dark`: the theme; `maps`: of the cells, if they are shown, and `walk`: which of them is
-    the large one; `example`: name of the prepared sweep of which nothing else than its own cells is shown; `name`: of
-    the method; `role`: before names of figures, empty for the sweep itself; `rival`: another method on the same grid.
+    `measured`: in words; `percent`: whether scores are shown in per cent; `titles`, `symbols`: of the parameters;
+    `links`: to the explorer, by the number of the cell; `n_cells`: of the sweep, or of the grid if it is 0;
+    `options`: current values of parameters; `narrow`: there is little room, as on a phone; `dark`: the theme; `maps`:
+    of the cells, if they are shown, and `walk`: which of them is the large one; `example`: name of the prepared sweep
+    of which nothing else than its own cells is shown; `name`: of the method; `role`: before names of figures, empty for
+    the sweep itself; `rival`: another method on the same grid.
     """
 
     result: Result = field(default_factory=lambda: Result({"": [0]}, ["error"]))
     metric: str = "error"
     measured: str = ""
+    percent: bool = False
     titles: Sequence[str] = ("",)
     symbols: Sequence[str] = ()
     links: Mapping[int, str] = field(default_factory=dict)
@@ -100,10 +114,29 @@ class View:
         """Colours of the theme."""
         return palette(self.dark)
 
+    @property
+    def factor(self) -> float:
+        """What the library's scores are multiplied with to be shown."""
+        return 100.0 if self.percent else 1.0
+
     @cached_property
     def means(self) -> NDArray:
-        """Mean score of every cell, in the shape of the grid."""
-        return self.result.means(self.metric)
+        """Mean score of every cell as it is shown, in the shape of the grid."""
+        return self.factor * self.result.means(self.metric)
+
+    @property
+    def deviations(self) -> NDArray:
+        """Deviation of the scores of every cell as it is shown, in the shape of the grid."""
+        return self.factor * self.result.deviations(self.metric)
+
+    def said(self, value: float) -> str:
+        """Write a mean score."""
+        return value_text(value, percent=self.percent)
+
+    def score_of(self, cell: Cell) -> str:
+        """Write the mean score of a cell and its deviation."""
+        mean, deviation = (self.factor * each(self.metric) for each in (cell.mean, cell.deviation))
+        return score_text(mean, deviation, percent=self.percent)
 
     @property
     def plane(self) -> NDArray:
@@ -130,7 +163,7 @@ class View:
 
 def heatmap(view: View) -> hv.Overlay:
     """Return the cells with their colours and what is written into them."""
-    return (heatmap_cells(view) * words(view, values=_has_room(view))).opts(
+    return (heatmap_cells(view) * current_setting(view) * words(view, values=_has_room(view))).opts(
         hv.opts.Overlay(**heatmap_look(view, "Heatmap"))
     )
 
@@ -163,6 +196,7 @@ def _cells(
         nonselection_alpha=1.0,
         colorbar=True,
         colorbar_opts={"width": 12, "label_standoff": 6, "padding": 4, "background_fill_alpha": 0},
+        cformatter=per_cent_ticks(view),
         tools=[HoverTool(tooltips=CELL_TOOLTIP), TapTool()],
         clabel="",
         fill_alpha=1.0,
@@ -190,18 +224,18 @@ def difference(view: View) -> hv.Overlay:
     assert view.rival is not None
     plane = view.plane - view.rival.plane
     largest = float(np.nanmax(np.abs(plane), initial=0.0)) or 1e-6
-    names = f"{view.name} − {view.rival.name}"
+    names, points = f"{view.name} − {view.rival.name}", " points" if view.percent else ""
     texts = [
-        f"{first}<br>{escape(names)}: <b>{value:+.4g}</b>"
+        f"{first}<br>{escape(names)}: <b>{difference_text(value, percent=view.percent)}</b>{points}"
         for first, value in zip((cell_text(view, number) for number in range(plane.size)), plane.ravel())
     ]
     shown = replace(view, role="difference ")
     cells = _cells(shown, plane, texts, PuOr11, (-largest, largest))
     x, y = (axis.ravel().astype(float) for axis in np.indices(plane.shape))
-    said = [f"{value:+.3f}" if math.isfinite(value) and _has_room(view) else "" for value in plane.ravel()]
+    said = [difference_text(value, percent=view.percent) if _has_room(view) else "" for value in plane.ravel()]
     inks = ["#FFFFFF" if abs(value) > 0.7 * largest else "#17212B" for value in plane.ravel()]
     words = hv.Labels((x, y, np.array(said, dtype=object), np.array(inks, dtype=object)), ["x", "y"], ["said", "ink"])
-    return (cells * words.opts(text_color="ink", text_font_size="11px")).opts(
+    return (cells * words.opts(text_color="ink", text_font_size="11px", text_font=FONT)).opts(
         hv.opts.Overlay(**heatmap_look(shown, f"Difference {names}"))
     )
 
@@ -235,14 +269,14 @@ def _opening_runs(name: str) -> Callable[[Any, Any], None]:
 
 
 def words(view: View, *, values: bool) -> hv.Labels:
-    """Return what is written into the cells: a star at the best, a cross where all fits failed, the current setting.
+    """Return what is written into the cells: a star at the best, a cross where all fits failed.
 
     `values`: whether each cell says its value.
     """
     plane, colours, result = view.plane, view.colours, view.result
     aside = 0.0 if values or view.maps is None else 0.37  # a map stands in the middle of each cell
     x, y = (axis.ravel() + shift for axis, shift in zip(np.indices(plane.shape), (-aside, aside)))
-    said = [value_text(value) for value in plane.ravel()] if values else [""] * plane.size
+    said = [view.said(value) for value in plane.ravel()] if values else [""] * plane.size
     best = result.best(view.metric)
     if best is not None:
         said[best.number] = f"★ {said[best.number]}".strip()
@@ -254,13 +288,17 @@ def words(view: View, *, values: bool) -> hv.Labels:
         colours.text if math.isnan(value) else "#17212B" if light else "#FFFFFF"
         for value, light in zip(plane.ravel(), bright)
     ]
-    rows = [*zip(x, y, said, inks, ["11px"] * len(said))]
-    place = current_place(view)
-    rows += [(*place, "□", colours.error, "26px")] if place else []
-    columns = [np.array(column, dtype=object if k > 1 else float) for k, column in enumerate(zip(*rows))]
-    return hv.Labels(tuple(columns), ["x", "y"], ["said", "ink", "size"]).opts(
-        text_color="ink", text_font_size="size", hooks=[_named(f"{view.role}sweep words")]
+    columns = x, y, np.array(said, dtype=object), np.array(inks, dtype=object)
+    return hv.Labels(columns, ["x", "y"], ["said", "ink"]).opts(
+        text_color="ink", text_font_size="11px", text_font=FONT, hooks=[_named(f"{view.role}sweep words")]
     )
+
+
+def current_setting(view: View) -> hv.Rectangles:
+    """Return a frame around the cell of the current setting, or between cells; none if it is outside of the grid."""
+    place = current_place(view)
+    frames = [] if place is None else [(place[0] - 0.48, place[1] - 0.47, place[0] + 0.48, place[1] + 0.47)]
+    return hv.Rectangles(frames).opts(fill_alpha=0.0, line_color=view.colours.error, line_width=2.5)
 
 
 def _has_room(view: View) -> bool:
@@ -278,14 +316,15 @@ def cell_text(view: View, number: int) -> str:
     """Write what the pointer shows of a cell, as HTML."""
     cell, grid = view.result.cells.get(number), view.result.grid
     places = [int(place) for place in np.unravel_index(number, view.result.shape)]
-    lines = [f"{escape(name)} = {escape(tick_text(values[k]))}" for k, (name, values) in zip(places, grid.items())]
-    return "<br>".join([*lines, *(["not computed yet"] if cell is None else _cell_lines(cell, view.metric))])
+    axes = zip(places, grid.items(), (*view.titles, *grid)[: len(grid)])
+    lines = [f"{escape(title or name)} = {escape(tick_text(values[k]))}" for k, (name, values), title in axes]
+    return "<br>".join([*lines, *(["not computed yet"] if cell is None else _cell_lines(view, cell))])
 
 
-def _cell_lines(cell: Cell, metric: str) -> list[str]:
+def _cell_lines(view: View, cell: Cell) -> list[str]:
     lines = []
-    if not math.isnan(cell.mean(metric)):
-        lines.append(f"<b>{escape(metric)} {mean_text(cell.mean(metric), cell.deviation(metric))}</b>")
+    if not math.isnan(cell.mean(view.metric)):
+        lines.append(f"<b>{escape(view.measured)} {view.score_of(cell)}</b>")
     fits = sum(cell.stops.values())
     lines += [f"{count} of {fits} fits {STOPPED.get(stop, stop)}" for stop, count in cell.stops.items()]
     lines += [f"failed: {escape(cell.errors[0][:160])}"] if cell.errors else []
@@ -331,7 +370,7 @@ def _cell_lines_over_axes(view: View) -> list[dict[str, Any]]:
     low, high = view.limits
     lines: list[dict[str, Any]] = []
     for number, cell in view.result.cells.items():
-        score = cell.mean(view.metric)
+        score = view.factor * cell.mean(view.metric)
         if math.isfinite(score):
             places = np.unravel_index(number, view.result.shape)
             heights = [place / max(size - 1, 1) for place, size in zip(places, view.result.shape)]
@@ -350,10 +389,10 @@ def _values_at_axes(view: View) -> hv.Labels:
         for axis, values in enumerate(view.values)
         for place, text in ticks(values)
     ]
-    rows += [(float(len(view.values)), height, value_text(limit)) for height, limit in zip((0.0, 1.0), view.limits)]
+    rows += [(float(len(view.values)), height, view.said(limit)) for height, limit in zip((0.0, 1.0), view.limits)]
     columns = [np.array(column, dtype=object if k > 1 else float) for k, column in enumerate(zip(*rows))]
     return hv.Labels(tuple(columns), ["x", "y"], "said").opts(
-        text_color=view.colours.text, text_font_size="11px", text_align="left"
+        text_color=view.colours.text, text_font_size="11px", text_font=FONT, text_align="left"
     )
 
 
@@ -391,6 +430,7 @@ def curve(view: View, axis: int) -> hv.Overlay:
             yticks=4,
             xlabel=view.titles[axis],
             ylabel=view.measured,
+            yformatter=per_cent_ticks(view),
             height=CURVE_HEIGHT if view.means.ndim > 1 else WIDE_HEIGHT,
             **look(view, f"curve {axis}", f"Curve: {view.measured} over {view.titles[axis]}"),
         )
@@ -407,12 +447,13 @@ def _marginal(view: View, axis: int) -> tuple[NDArray, NDArray, NDArray, NDArray
     greater = view.metric in GREATER_IS_BETTER
     mean, best = np.nanmean(rows, axis=1), (np.nanmax if greater else np.nanmin)(rows, axis=1)
     several = view.means.ndim > 1
-    width = np.nanstd(rows, axis=1) if several else view.result.deviations(view.metric)[scored]
+    width = np.nanstd(rows, axis=1) if several else view.deviations[scored]
     name, values = list(view.result.grid)[axis], view.values[axis]
     counts = np.isfinite(rows).sum(axis=1)
     texts = [
-        f"{escape(name)} = {escape(tick_text(values[place]))}<br>mean {mean_text(mean[k], width[k])}"
-        + (f"<br>best {best[k]:.4g}, {counts[k]} cells" if several else "")
+        f"{escape(view.titles[axis] or name)} = {escape(tick_text(values[place]))}"
+        f"<br>mean {score_text(mean[k], width[k], percent=view.percent)}"
+        + (f"<br>best {view.said(best[k])}, {counts[k]} cells" if several else "")
         for k, place in enumerate(places)
     ]
     return places.astype(float), mean, width, best, np.array(texts, dtype=object)
@@ -428,23 +469,25 @@ def _room(*curves: NDArray) -> tuple[float, float]:
 
 def bars(view: View) -> hv.Overlay:
     """Return the importance of each parameter, of both together and of the folds, with its spread over the folds."""
-    shares = _shares(view)
+    shares = dict(reversed(_shares(view).items()))  # the first one stands at the top
     names = list(shares) or [""]
     heights = [share for share, _spread in shares.values()] or [0.0]
     spreads = [spread for _share, spread in shares.values()] or [0.0]
     colours = view.colours
     return (
-        hv.Bars((names, heights), "effect", "share").opts(color=colours.primary, line_color=None, bar_width=0.6)
+        hv.Bars((names, heights), "effect", "share").opts(
+            color=colours.primary, line_color=None, bar_width=0.6, invert_axes=True
+        )
         * hv.ErrorBars((names, heights, spreads), "effect", ["share", "spread"]).opts(
-            line_color=colours.text, upper_head=None, lower_head=None
+            line_color=colours.text, upper_head=None, lower_head=None, invert_axes=True
         )
     ).opts(
         hv.opts.Overlay(
             ylim=(0.0, 1.05),
             xlabel="",
-            ylabel="share of variance",
-            yticks=[(0, "0"), (0.5, "50 %"), (1, "100 %")],
-            height=BARS_HEIGHT,
+            ylabel="",
+            xticks=[(0, "0"), (0.5, "50 %"), (1, "100 %")],
+            height=BARS_MARGIN + BAR_HEIGHT * len(names),
             **look(view, "importance", f"Bars: importance of {' and '.join(view.titles)}"),
         )
     )
@@ -455,16 +498,21 @@ def _shares(view: View) -> dict[str, tuple[float, float]]:
     found = view.importance
     if found is None:
         return {}
-    titles = dict(zip(view.result.grid, view.symbols or view.titles))
-    shares = {
-        " × ".join(titles[name] for name in names): (share, found.spread.get(names, 0.0))
-        for names, share in found.effects.items()
-        if len(names) <= 2
-    }
+    titles, symbols = (dict(zip(view.result.grid, each)) for each in (view.titles, view.symbols or view.titles))
+    shares = {}
+    for names, share in found.effects.items():
+        if len(names) <= 2:
+            pair = "both together" if len(titles) == 2 else " × ".join(symbols[name] for name in names)
+            shares[titles[names[0]] if len(names) == 1 else pair] = share, found.spread.get(names, 0.0)
     return {**shares, "folds": (found.folds, 0.0)}
 
 
 # --- what all charts have in common -----------------------------------------------------------------------------------
+
+
+def per_cent_ticks(view: View) -> str | None:
+    """Return the format of scores beside an axis; None: that of numbers."""
+    return "%g %%" if view.percent else None
 
 
 def look(view: View, name: str, described: str) -> dict[str, Any]:

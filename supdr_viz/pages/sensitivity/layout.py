@@ -10,7 +10,7 @@ import panel_material_ui as pmui
 
 from supdr.sensitivity import Progress
 from supdr_viz.controls.presets import PresetGallery
-from supdr_viz.data.number_format import duration, mean_text
+from supdr_viz.data.number_format import duration
 from supdr_viz.pages import navigation
 from supdr_viz.pages.sensitivity.charts import SweepCharts
 from supdr_viz.pages.sensitivity.elements import View
@@ -86,7 +86,7 @@ class SensitivityLayout:
         self._charts, self._rivals = charts, list[Any]()
         self._bridge, self._on_preset, self._on_csv, self._on_html = bridge, on_preset, on_csv, on_html
         self.presets = PresetGallery(SWEEP_PRESETS, preset, self._preset_chosen, _shelves, [file_button], SWEEPS)
-        self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=112, margin=(4, 3, 4, 0))
+        self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=112)
         self.cancel = widgets.button("Cancel", on_cancel, icon="close", disabled=True)
         self.csv = widgets.button("CSV", self._save_csv, icon="download", disabled=True)
         self.page_file = widgets.button("HTML", self._save_page, icon="download", disabled=True)
@@ -98,7 +98,7 @@ class SensitivityLayout:
         self.status = widgets.html(css=BAR_CSS, margin=(2, 0))
         self.notice = Notice()
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(TITLE)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
-        self.result = widgets.html(margin=(8, 8))
+        self.result = widgets.html(margin=(0, 8, 8, 8))
         plots = self._plots(charts)
         main = pn.Column(
             heading,
@@ -126,21 +126,22 @@ class SensitivityLayout:
         """Return the buttons in a row, with the status beside them."""
         buttons = (self.run, self.cancel, self.search, self.csv, self.page_file, self.png, self.maps)
         self.status.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
+        for each in buttons:
+            each.margin = (4, 6, 4, 0)  # in a narrow window every line begins at the edge
         row = widgets.flow(*buttons, margin=0, sizing_mode=None)
         return widgets.flow(row, self.status, gap="0 8px", margin=(4, 0, 8, 0))
 
     def _plots(self, charts: SweepCharts) -> Any:
         heat, self._heat_head = self._card("Heatmap", charts.heatmap.place)
-        self._curves, self._curve_head = self._card("Marginal curves", *self._curve_places(1))
-        beside = pn.Column(charts.map_card, self._curves, margin=0, styles={"gap": "12px"}, **widgets.WIDE)
-        cells = pn.Column(heat, self.result, self.searched, margin=0, **widgets.WIDE)
-        self._places = pmui.Grid(cells, size=BESIDE[0]), pmui.Grid(beside, size=BESIDE[1])
+        self._curves, self._curve_head = self._card("Marginal curves", charts.curves[0].place)
+        importance, _ = self._card("Importance", charts.bars.place, note="share of the variance of all fits")
+        beside = pn.Column(charts.map_card, self._curves, margin=0, **widgets.WIDE)
+        said, _ = self._card("Result", self.result, self.searched, note="the best cell, and which parameter matters")
+        self._places = tuple(
+            pmui.Grid(each, size=size) for each, size in zip((heat, beside, said, importance), 2 * BESIDE)
+        )
         self._grid = pmui.Grid(*self._places, container=True, spacing=1.5, styles=FREE, **widgets.WIDE)
         return self._grid
-
-    def _curve_places(self, n_parameters: int) -> list[Any]:
-        """Return the places of a curve per parameter and of the bars."""
-        return [*(each.place for each in self._charts.curves[:n_parameters]), self._charts.bars.place]
 
     def _build_rivals(self) -> None:
         rival, self._rival_head = self._card("Heatmap", self._charts.rival.place)
@@ -148,8 +149,8 @@ class SensitivityLayout:
         self._rivals = [pmui.Grid(each, size={"xs": 12, "md": 6}) for each in (rival, apart)]
         self._grid.extend(self._rivals)
 
-    def _card(self, title: str, *places: Any) -> tuple[Any, Any]:
-        head = widgets.html(widgets.card_head(title), **widgets.HEAD)
+    def _card(self, title: str, *places: Any, note: str = "") -> tuple[Any, Any]:
+        head = widgets.html(widgets.card_head(title, note), **widgets.HEAD)
         return widgets.card(head, *places), head
 
     # --- examples -----------------------------------------------------------------------------------------------------
@@ -177,8 +178,8 @@ class SensitivityLayout:
 
     # --- state --------------------------------------------------------------------------------------------------------
 
-    def describe(self, settings: SweepSettings, titles: Sequence[str], metric: str) -> None:
-        """Say what the plots show."""
+    def describe(self, settings: SweepSettings, titles: Sequence[str], metric: str, note: str) -> None:
+        """Say what the plots show; `note`: which rows are fitted, if not all."""
         protocol = f"{settings.folds} folds" if settings.folds > 1 else f"{settings.base.test_share:.0%} held out"
         if settings.repeats > 1:
             protocol += f", {settings.repeats} repetitions"
@@ -193,16 +194,16 @@ class SensitivityLayout:
         more = "mean ± s.d.; dashed: best over the other axis" if len(titles) > 1 else "mean ± s.d. over folds"
         self._curve_head.object = widgets.card_head("Marginal curves", widgets.escape(more))
         self.result.object = widgets.EMPTY
-        self._cost = f"Run makes {_count(settings.n_fits, 'fit')} for {_count(settings.n_cells, 'cell')}"
+        self._cost = f"Run makes {_count(settings.n_fits, 'fit')} for {_count(settings.n_cells, 'cell')}."
+        self._cost += f" {note}" if note else ""
         self._arrange(len(titles))
 
     def _arrange(self, n_parameters: int) -> None:
-        """Put the curves beside the heatmap; with one parameter a strip of cells over a wide curve."""
-        head = self._curves[0]
-        places = [head, *self._curve_places(n_parameters)]
+        """Put curves and importance beside heatmap and sentences; with one parameter all stands below one another."""
+        places = [self._curves[0], *(each.place for each in self._charts.curves[:n_parameters])]
         if self._curves.objects != places:
             self._curves.objects = places
-        for place, size in zip(self._places, BESIDE if n_parameters > 1 else BELOW):
+        for place, size in zip(self._places, 2 * (BESIDE if n_parameters > 1 else BELOW)):
             if place.size != size:
                 place.size = size
 
@@ -222,7 +223,7 @@ class SensitivityLayout:
 
     def _cost_of(self, cells: int) -> str:
         shown = f" {_count(cells, 'cell')} are shown." if cells else ""
-        return f"{self._cost}. Finished cells are cached.{shown}"
+        return f"{self._cost} Finished cells are cached.{shown}"
 
     def say_search(self, text: str, *, searching: bool = False) -> None:
         """Say what a search has found, as HTML, or that it is at work."""
@@ -257,7 +258,7 @@ class SensitivityLayout:
             fits = len(best.outcomes)
             of = f" (mean and deviation of {fits} fits)" if fits > 1 else ""
             words.append(
-                f"Best {METRICS[metric]}: <b>{mean_text(best.mean(metric), best.deviation(metric))}</b>{of} at "
+                f"Best {METRICS[metric]}: <b>{view.score_of(best)}</b>{of} at "
                 f"{widgets.symbols(place(best.params))}; chosen on the rows it is judged on, hence optimistic."
             )
         if view.importance is not None:

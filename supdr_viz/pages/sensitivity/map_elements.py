@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from supdr.sensitivity import Result, aligned_maps
 from supdr.sensitivity.maps import map_rows
 from supdr_viz.export.charts import Scale, read_labels
-from supdr_viz.pages.sensitivity.elements import View, heatmap_cells, heatmap_look, look, words
+from supdr_viz.pages.sensitivity.elements import View, current_setting, heatmap_cells, heatmap_look, look, words
 
 # Most points of all small maps together, and the fewest of one.
 MOST_POINTS, FEWEST_POINTS = 12_000, 20
@@ -92,7 +92,9 @@ def maps_in_cells(view: View) -> hv.Overlay:
     x, y, codes = _small_maps(view)
     points = hv.Points((x, y, codes), ["x", "y"], "row").opts(**_row_look(view), size=2.5, hooks=[_pointing(view)])
     cells = heatmap_cells(view).opts(fill_alpha=BELOW_MAP)
-    return (cells * points * words(view, values=False)).opts(hv.opts.Overlay(**heatmap_look(view, "Maps")))
+    return (cells * current_setting(view) * points * words(view, values=False)).opts(
+        hv.opts.Overlay(**heatmap_look(view, "Maps"))
+    )
 
 
 def _small_maps(view: View) -> tuple[NDArray, NDArray, NDArray]:

@@ -10,7 +10,6 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
-from supdr_viz.data.number_format import mean_text
 from supdr_viz.pages.sensitivity.elements import View
 from supdr_viz.pages.sensitivity.numbers import tick_text
 from supdr_viz.ui import widgets
@@ -66,8 +65,7 @@ def _words(view: View, number: int) -> str:
     cell = view.result.cells.get(number)
     if cell is None:
         return '<p class="small">This cell is not computed yet.</p>'
-    score = mean_text(cell.mean(view.metric), cell.deviation(view.metric))
     without = "" if view.maps is not None and number in view.maps.positions else " This cell has no map."
     link = widgets.escape(view.links.get(number, ""))
     run = f' <a href="{link}" target="_blank" rel="noopener">Run it in the explorer</a>' if link else ""
-    return f'<p class="small">{widgets.escape(view.measured)} <b>{score}</b>.{without}{run}</p>'
+    return f'<p class="small">{widgets.escape(view.measured)} <b>{view.score_of(cell)}</b>.{without}{run}</p>'

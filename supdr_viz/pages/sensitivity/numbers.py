@@ -9,31 +9,62 @@ from typing import Any
 
 import numpy as np
 
+from supdr.sensitivity.scoring import CLUSTERS
+from supdr_viz.data.number_format import mean_text
+
+# Metrics that are shares of rows, neighbours or clusters; "knn_error" is one of classes only.
+SHARES = frozenset({"error", "accuracy", "support_fraction", "neighbourhood_overlap", *CLUSTERS, "stability"})
+
 # Letters that have room below an axis, by its chart.
 MOST_LETTERS = {"heatmap": 72, "narrow": 34, "curve": 40}
 
 # Labels that have room beside an axis that goes up.
 MOST_UP = 10
 
+# Digits of powers.
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 # Letters between two labels.
 BETWEEN = 2
 
 
 def tick_text(value: Any) -> str:
-    """Write a value of a parameter beside an axis."""
+    """Write a value of a parameter beside an axis: 0.01 or 10⁻³, as on the logarithmic axes of the other pages."""
     if isinstance(value, float):
         mantissa, _, power = f"{value:.2e}".partition("e")
-        if abs(int(power)) > 3:
-            return f"{float(mantissa):g}e{int(power)}"
+        exponent, digits = int(power), f"{float(mantissa):g}"
+        if abs(exponent) > 3 or (abs(exponent) == 3 and digits == "1"):
+            return ("" if digits == "1" else f"{digits}·") + "10" + str(exponent).translate(RAISED)
         return f"{value:.3g}"
     return "auto" if value is None else str(value)
 
 
-def value_text(value: float) -> str:
-    """Write the value of a cell in few letters; nothing where there is none."""
+def in_per_cent(metric: str, task: str) -> bool:
+    """Whether scores of a metric are shown in per cent, as on the other pages."""
+    return metric in SHARES or (metric == "knn_error" and task == "classification")
+
+
+def value_text(value: float, *, percent: bool) -> str:
+    """Write a mean score in few letters; nothing where there is none."""
     if not math.isfinite(value):
         return ""
+    if percent:
+        return f"{value:.1f}\u00a0%"
     return f"{value:.3f}" if abs(value) < 10.0 else f"{value:.4g}"
+
+
+def score_text(mean: float, deviation: float, *, percent: bool) -> str:
+    """Write a mean score and its deviation; a deviation that is not finite is left out."""
+    if not percent:
+        return mean_text(mean, deviation)
+    return f"{mean:.1f} ± {deviation:.1f}\u00a0%" if math.isfinite(deviation) else value_text(mean, percent=True)
+
+
+def difference_text(value: float, *, percent: bool) -> str:
+    """Write the difference of two mean scores; of per cents it is in percentage points."""
+    if not math.isfinite(value):
+        return ""
+    return f"{value:+.1f}" if percent else f"{value:+.3f}"
 
 
 def ticks(values: Sequence[Any], where: str = "") -> list[tuple[int, str]]:

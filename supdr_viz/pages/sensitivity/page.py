@@ -7,7 +7,7 @@ import functools
 import io
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -31,7 +31,7 @@ from supdr_viz.pages.sensitivity.charts import SweepCharts
 from supdr_viz.pages.sensitivity.elements import View
 from supdr_viz.pages.sensitivity.form import SweepControls
 from supdr_viz.pages.sensitivity.layout import SensitivityLayout
-from supdr_viz.pages.sensitivity.numbers import tick_text
+from supdr_viz.pages.sensitivity.numbers import in_per_cent, tick_text, value_text
 from supdr_viz.pages.sensitivity.prepared import Prepared, digest_of, prepared
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.runner import HalvingRunner, Phase, SweepRunner, store_path
@@ -48,6 +48,7 @@ from supdr_viz.pages.sensitivity.settings import (
 )
 from supdr_viz.pages.sensitivity.snippet import sweep_python
 from supdr_viz.pages.share import ShareMenu
+from supdr_viz.pages.warming import KernelWait
 from supdr_viz.serving.visitor_cookie import current_visitor
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bridge import Bridge
@@ -91,7 +92,9 @@ class Sensitivity:
         self._rival_ready: tuple[Any, Any, Any] | None = None
         self._rival_drawn, self._rival_phase = 0, Phase.idle
         self.halving = HalvingRunner()
+        self.kernels = KernelWait(self._wait_for_kernels)
         self._searching = False
+        self._task, self._note = "classification", ""
         self.bridge = Bridge()
         self.charts = SweepCharts(View(narrow=self.bridge.narrow))
         self.data = DataControls(settings.base)
@@ -151,6 +154,7 @@ class Sensitivity:
         with document.models.freeze() if document is not None else contextlib.nullcontext():
             self.charts.begin(dark=bool(self.page.dark_theme))
         if document is not None:
+            self.kernels.attach(document)
             pn.state.add_periodic_callback(self._look, period=LOOK_MS)
             if "SUPDR_SCHEDULER" not in os.environ:
                 warm_up()
@@ -158,7 +162,7 @@ class Sensitivity:
     def _is_busy(self) -> bool:
         """Whether cells are computed or not shown yet."""
         runner = self.runner
-        if self._searching or self._rival_is_busy or self._next:
+        if self._searching or self._rival_is_busy or self._next or self.kernels.waiting:
             return True
         if runner.active and runner.phase is not Phase.paused:
             return True
@@ -203,6 +207,7 @@ class Sensitivity:
         if own and settings != self.settings:
             self.layout.presets.leave()
         self.halving.cancel()
+        self.kernels.forget()
         if self.runner.active or self.rival.active:
             self._cancel()
             widgets.toast("The sweep was cancelled; its finished cells are kept.", "info")
@@ -216,11 +221,13 @@ class Sensitivity:
 
     def _prepare(self, settings: SweepSettings) -> None:
         self._ready = self._rival_ready = None
+        self._note = ""
         self.charts.set_labels(None)
         try:
-            dataset, note = _in_memory(build_dataset(settings.base, self.data.table))
+            dataset, self._note = _in_memory(build_dataset(settings.base, self.data.table))
             if settings.metric not in FOR_TASK[dataset.task]:
                 self.settings = settings = replace(settings, metric=FOR_TASK[dataset.task][0])
+            self._task = dataset.task
             self.controls.set_task(dataset.task)
             self.method.describe(dataset.task)
             self._ready = build_sweep(settings, dataset, self._store, maps=True)
@@ -231,10 +238,7 @@ class Sensitivity:
             self._ready = None
             self.layout.show_notice(str(error), "info" if isinstance(error, NotAtHand) else "warning")
             return
-        if note:
-            self.layout.show_notice(note, "info")
-        else:
-            self.layout.hide_notice()
+        self.layout.hide_notice()
 
     def _lay_out(self) -> None:
         settings = self.settings
@@ -252,6 +256,7 @@ class Sensitivity:
                 result=result,
                 metric=settings.metric,
                 measured=METRICS[settings.metric],
+                percent=in_per_cent(settings.metric, self._task),
                 titles=titles,
                 symbols=[self._spec(name).symbol.replace("_", "") or name for name in grid],
                 links={number: self._link(params) for number, params in cells.items()},
@@ -261,7 +266,7 @@ class Sensitivity:
                 rival=None,
             )
             self._show_rival({})
-            self.layout.describe(settings, titles, METRICS[settings.metric])
+            self.layout.describe(settings, titles, METRICS[settings.metric], self._note)
         self.layout.set_state(Phase.idle, ready=self._ready is not None, cells=len(result.cells))
         if result.cells:
             self.layout.say_result(self.charts.view, self._place)
@@ -301,6 +306,9 @@ class Sensitivity:
     # --- the sweep ----------------------------------------------------------------------------------------------------
 
     def _cancel(self) -> None:
+        if self.kernels.waiting:
+            self.kernels.forget()
+            self._lay_out()
         self.runner.cancel()
         self.rival.cancel()
 
@@ -371,20 +379,38 @@ class Sensitivity:
         self._next = False
         if self._ready is not None:
             self._lay_out()
-            sweep, X, y = self._ready
-            brought = self._prepared
-            if brought is not None and digest_of(X, y) == brought.digest:
-                sweep.finished = brought.cells
-            self.runner.start(sweep, X, y, os.environ.get("SUPDR_SCHEDULER"))
+            self._when_compiled(self._begin)
+
+    def _begin(self) -> None:
+        """Start the sweep on display."""
+        assert self._ready is not None
+        sweep, X, y = self._ready
+        brought = self._prepared
+        if brought is not None and digest_of(X, y) == brought.digest:
+            sweep.finished = brought.cells
+        self.runner.start(sweep, X, y, os.environ.get("SUPDR_SCHEDULER"))
+
+    def _when_compiled(self, act: Callable[[], None]) -> None:
+        """Call ``act()`` once the kernels of the methods are compiled; a cluster's machines compile their own."""
+        methods = filter(None, (self.settings.base.method, self.settings.versus))
+        if "SUPDR_SCHEDULER" in os.environ or not self.kernels.hold(tuple(methods), act):
+            act()
+
+    def _wait_for_kernels(self, progress: str) -> None:
+        self.layout.set_state(Phase.waiting, ready=False, message=progress)
 
     def _search(self) -> None:
         """Start a search by successive halving, or end the one under way."""
         if self.halving.active:
             self.halving.cancel()
         elif self._ready is not None:
-            self.halving.start(*self._ready, self.settings.metric)
-            self._searching = True
-            self.layout.say_search("Searching …", searching=True)
+            self._when_compiled(self._begin_search)
+
+    def _begin_search(self) -> None:
+        assert self._ready is not None
+        self.halving.start(*self._ready, self.settings.metric)
+        self._searching = True
+        self.layout.say_search("Searching …", searching=True)
 
     def _look_at_search(self) -> None:
         if self.halving.active:
@@ -404,7 +430,8 @@ class Sensitivity:
         rounds = zip(search.n_candidates_, search.n_resources_)
         tried = ", ".join(f"{cells} cells on {rows} rows" for cells, rows in rounds)
         place = widgets.symbols(self._place({name: search.best_params_[name] for name in self.settings.grid}))
-        return f"Successive halving: {METRICS[metric]} <b>{score:.4g}</b> at {place}. It tried {tried}."
+        said = value_text(self.charts.view.factor * score, percent=self.charts.view.percent)
+        return f"Successive halving: {METRICS[metric]} <b>{said}</b> at {place}. It tried {tried}."
 
     def _look(self) -> None:
         """Draw what is new."""
@@ -443,8 +470,8 @@ class Sensitivity:
         words = [f"sweep {phase}", f"{len(cells)} of {len(sweep.cells)} cells"]
         best = sweep.result(cells.values()).best(self.settings.metric)
         if best is not None:
-            mean = best.mean(self.settings.metric)
-            words.append(f"best {METRICS[self.settings.metric]} {mean:.4g} at {self._place(best.params)}")
+            score = self.charts.view.score_of(best)
+            words.append(f"best {METRICS[self.settings.metric]} {score} at {self._place(best.params)}")
         return ", ".join([*words, *([self.runner.message] if self.runner.message else [])])
 
     def _csv(self) -> str:

@@ -16,9 +16,6 @@ from supdr_viz.views.stage.wire import Tree, encode, merge
 # Code with which sockets are closed once there is nothing to follow any more.
 ENDED = 4410
 
-# Of one stage; later ones are told that it is full.
-MOST_FOLLOWERS = 400
-
 FULL = 4429
 
 
@@ -26,11 +23,11 @@ class Followers:
     """The followers of one stage; a browser with the ticket joins.
 
     `on_count`: called when a follower has come or gone. `ticket`: empty where the server offers no socket: then there
-    are no followers.
+    are no followers. `most`: followers; later ones are told that the stage is full.
     """
 
-    def __init__(self, stage: Stage, on_count: Callable[[], Any]) -> None:
-        self._stage, self._on_count = stage, on_count
+    def __init__(self, stage: Stage, on_count: Callable[[], Any], *, most: int = 400) -> None:
+        self._stage, self._on_count, self._most = stage, on_count, most
         self._followers: dict[Connection, _Follower] = {}
         self._whole: tuple[Tree, bytes] | None = None
         self.ticket = StageSocket.ticket(self)
@@ -50,7 +47,7 @@ class Followers:
 
     def joined(self, browser: Connection) -> None:
         """Show a browser what the stage shows now, and from now on what is new."""
-        if len(self._followers) >= MOST_FOLLOWERS:
+        if len(self._followers) >= self._most:
             browser.close(FULL, "full")
             return
         follower = self._followers[browser] = _Follower(browser.send)

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import pytest
 
 from supdr.datasets import FileProblem
-from supdr_viz.controls import openml as openml_module
 from supdr_viz.controls.openml import OpenMLPanel
 from supdr_viz.controls.upload import UploadPanel
 from supdr_viz.experiment.build import build_dataset
@@ -143,12 +142,11 @@ def test_late_answers_of_an_earlier_file_are_dropped(monkeypatch):
     assert panel.look.name == "second.csv"
 
 
-def test_openml_offline_says_so(monkeypatch):
+def test_openml_offline_says_so():
     def unreachable(name, **options):
         raise FileProblem("OpenML could not be reached (no network); check the network connection.")
 
-    monkeypatch.setattr(openml_module, "load_openml", unreachable)
-    panel = OpenMLPanel(lambda dataset, options: pytest.fail("nothing was loaded"))
+    panel = OpenMLPanel(lambda dataset, options: pytest.fail("nothing was loaded"), unreachable)
     panel.load.clicks += 1
     assert "Type the name" in panel.message.object
     panel.field.value = "ionosphere"
@@ -157,15 +155,14 @@ def test_openml_offline_says_so(monkeypatch):
     assert not panel.load.loading
 
 
-def test_the_target_of_a_link_belongs_to_the_data_set_of_the_link(monkeypatch):
+def test_the_target_of_a_link_belongs_to_the_data_set_of_the_link():
     asked = []
 
     def refuse(name, *, target, limits):
         asked.append((name, target))
         raise FileProblem("not now")
 
-    monkeypatch.setattr(openml_module, "load_openml", refuse)
-    panel = OpenMLPanel(lambda dataset, options: pytest.fail("nothing was loaded"))
+    panel = OpenMLPanel(lambda dataset, options: pytest.fail("nothing was loaded"), refuse)
     panel.expect({"name": "ionosphere", "target": "class2"})
     panel.load.clicks += 1
     panel.field.value = "iris"

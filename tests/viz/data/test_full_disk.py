@@ -4,22 +4,21 @@ import errno
 import os
 import signal
 import sys
+import tempfile
 import urllib.error
-from contextlib import contextmanager
-from types import SimpleNamespace
+from contextlib import closing, contextmanager
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from supdr.datasets import FileProblem, openml
-from supdr.sensitivity import executors
 from supdr.sensitivity.executors import _is_local, crew_of
 from supdr_viz import cli
 from supdr_viz.data.atomic_write import write_atomically
-from supdr_viz.export import film
-from supdr_viz.lessons import command
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.export.film import mp4
 from supdr_viz.ui.background import attempt
+from tests.viz.films import film, finished
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of a process's files are set by Unix")
 
@@ -62,32 +61,46 @@ def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path):
     assert os.listdir(tmp_path) == ["pipe"]
 
 
-def test_a_lesson_that_finds_no_room_leaves_nothing(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(command, "lesson_html", lambda lesson, on_step: "x" * 5000)
+LESSON = """
+format = 1
+title = "One fit"
+[[step]]
+title = "Iris"
+text = "Three kinds of iris."
+state = "data=iris&method=LDA&test=0.3&labels=1&seed=0"
+"""
+
+
+def test_a_lesson_that_finds_no_room_leaves_nothing(tmp_path, capsys):
+    (tmp_path / "lesson.toml").write_text(LESSON)
     with room_for(1000):
-        status = cli.main(["lesson", "1-why-supervise", "--output", str(tmp_path / "lesson.html")])
+        status = cli.main(["lesson", str(tmp_path / "lesson.toml"), "--output", str(tmp_path / "lesson.html")])
     assert status == 1
     assert capsys.readouterr().err == f"supdr-viz: {tmp_path / 'lesson.html'} cannot be written: the disk is full\n"
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(tmp_path) == ["lesson.toml"]
 
 
-def test_a_film_that_is_cut_off_is_no_film(tmp_path, monkeypatch):
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(film.tempfile, "tempdir", str(tmp_path))
-    noise = np.random.default_rng(0).integers(0, 255, (64, 128, 3), dtype=np.uint8)
-    monkeypatch.setattr(film, "picture", lambda *_, **__: Image.fromarray(noise))
-    replay = SimpleNamespace(moments=range(4))
-    whole = film.mp4(replay)
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """The folder in which this process makes temporary files."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_a_film_that_is_cut_off_is_no_film(temporary):
+    settings = Settings(data="iris", method="LSDR", method_options={"max_iter": 2, "tol": 0.0})
+    with closing(finished(settings)) as session:
+        replay = film(session)
+    whole = mp4(replay)
     assert whole[4:8] == b"ftyp"
     for size in (1000, len(whole) - 100):
         with room_for(size):
-            outcome = attempt(lambda: film.mp4(replay))
+            outcome = attempt(lambda: mp4(replay))
         assert (outcome.value, outcome.problem) == (None, "This could not be done: on the server, the disk is full.")
-        assert os.listdir(tmp_path) == []
+        assert os.listdir(temporary) == []
 
 
-def test_rows_that_find_no_room_for_the_workers_are_said_and_not_left(tmp_path, monkeypatch):
-    monkeypatch.setattr(executors.tempfile, "tempdir", str(tmp_path))
+def test_rows_that_find_no_room_for_the_workers_are_said_and_not_left(temporary):
     crew = crew_of("loky", 1)
     assert _is_local(crew.executor)
     with (
@@ -96,7 +109,7 @@ def test_rows_that_find_no_room_for_the_workers_are_said_and_not_left(tmp_path, 
         crew,
     ):
         crew.take(np.zeros((200, 50)))
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(temporary) == []
 
 
 @pytest.mark.parametrize(

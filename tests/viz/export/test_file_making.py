@@ -1,78 +1,57 @@
 """Files that take a while: they say how far they have come, and can be given up."""
 
-import threading
-import time
+from contextlib import closing
 
 import pytest
 
-from supdr_viz.export import film
+from supdr_viz.experiment.settings import Settings
+from supdr_viz.export.film import gif
 from supdr_viz.export.progress import part
 from supdr_viz.lessons import LESSONS
 from supdr_viz.lessons.document import lesson_html
-from supdr_viz.ui import background, upload_budget
-from supdr_viz.ui.background import Cancelled, Job, attempt
+from supdr_viz.ui import upload_budget
+from supdr_viz.ui.background import LONG_WORK, Cancelled, Job, attempt
 from supdr_viz.ui.panel_workarounds import BoundedDropper
+from tests.viz.films import film, finished
 from tests.viz.upload_pieces import send
-from tests.viz.visitor import PATIENCE, Visitor
+from tests.viz.visitor import Visitor
 
 SMALL = "?data=spirals&data.n_per_class=60&method=LSDR&method.tol=0&speed=fast"
 
 
-def until_seen(visitor, text):
-    """Let the page work until it says something."""
-    deadline = time.monotonic() + PATIENCE
-    while not visitor.sees(text) and time.monotonic() < deadline:
-        visitor.do(lambda: None)
-    return visitor.sees(text)
-
-
-def test_a_film_can_be_given_up_and_made_afterwards(monkeypatch):
-    begun, gate, draw = threading.Event(), threading.Event(), film.picture
-
-    def held(*arguments, **options):
-        begun.set()
-        gate.wait(60)
-        return draw(*arguments, **options)
-
-    monkeypatch.setattr(film, "picture", held)
+def test_a_film_can_be_given_up_and_made_afterwards():
     with Visitor(SMALL) as visitor:
-        visitor.press("Step").press("Step").settle().press("Export").press("Film (GIF)")
-        assert begun.wait(60)
-        assert until_seen(visitor, "Drawing the recorded iterations once more … 50 %")
-        assert visitor.widget("Film (GIF)").disabled
-        visitor.press("Cancel")
-        gate.set()
+        visitor.press("Step").press("Step").settle().press("Export")
+        with LONG_WORK.turn():  # the film waits for it
+            visitor.press("Film (GIF)")
+            assert visitor.sees("Drawing the recorded iterations once more")
+            assert visitor.widget("Film (GIF)").disabled
+            visitor.press("Cancel")
         assert visitor.settle().sees("Cancelled; no file was made.")
         visitor.press("Film (GIF)").settle()
         assert visitor.sees("supdr-run.gif: 0.")
         assert not visitor.sees("Drawing the recorded iterations")
+        assert not visitor.widget("Film (GIF)").disabled
 
 
-def test_a_file_that_nobody_waits_for_any_more_is_not_made(monkeypatch):
-    begun, gate, ended, draw, drawn = threading.Event(), threading.Event(), threading.Event(), film.picture, []
+def test_a_film_ends_with_the_picture_after_which_it_is_cancelled():
+    said = []
 
-    def held(*arguments, **options):
-        begun.set()
-        gate.wait(60)
-        drawn.append(1)
-        return draw(*arguments, **options)
+    def progress(*share):
+        said.append(share)
+        raise Cancelled
 
-    def attempted(work):
-        outcome = attempt(work)
-        cancelled.append(outcome.cancelled)
-        ended.set()
-        return outcome
+    settings = Settings(data="iris", method="LSDR", method_options={"max_iter": 3, "tol": 0.0})
+    with closing(finished(settings)) as session, pytest.raises(Cancelled):
+        gif(film(session), progress=progress)
+    assert said == [(1, 4)]
 
-    cancelled = []
-    monkeypatch.setattr(film, "picture", held)
-    monkeypatch.setattr(background, "attempt", attempted)
+
+def test_work_that_no_page_waits_for_any_more_is_cancelled():
     with Visitor(SMALL) as visitor:
-        visitor.press("Step").press("Step").settle().press("Export").press("Film (GIF)")
-        assert begun.wait(60)
-    gate.set()  # the page is gone
-    assert ended.wait(60)
-    assert cancelled == [True]
-    assert len(drawn) == 1
+        job = visitor.do(lambda: Job(lambda *_: None))
+        assert not job.cancelled
+    assert attempt(lambda: job(1, 4)).cancelled
 
 
 def test_a_file_whose_sender_has_gone_is_not_held():

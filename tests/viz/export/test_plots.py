@@ -1,6 +1,5 @@
 """Plots of fitted estimators: what they show is what the estimator says."""
 
-import sys
 from html.parser import HTMLParser
 
 import holoviews as hv
@@ -195,8 +194,8 @@ def test_formats_and_backends_are_named(model, tmp_path):
 
 
 @pytest.mark.parametrize("how", [{"backend": "matplotlib"}, {"ax": object()}])
-def test_a_backend_that_is_missing_says_what_to_install(model, monkeypatch, how):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+def test_a_backend_that_is_missing_says_what_to_install(model, missing, how):
+    missing("matplotlib")
     with pytest.raises(PackageMissing, match=r'needs matplotlib: pip install "supdr-viz\[notebook\]"'):
         plots.losses(model, **how)
 

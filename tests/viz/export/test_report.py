@@ -42,7 +42,16 @@ SETTINGS = {
 }
 
 
-@pytest.fixture(scope="module", params=SETTINGS.values(), ids=SETTINGS)
+QUICK = ("two classes", "regression", "one step", "gate")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(settings, id=name, marks=[] if name in QUICK else [pytest.mark.slow])
+        for name, settings in SETTINGS.items()
+    ],
+)
 def session(request):
     with closing(finished(request.param)) as made:
         yield made
@@ -178,8 +187,8 @@ def test_a_video_that_is_cancelled_leaves_no_encoder():
     assert [each for each in psutil.Process().children() if "ffmpeg" in each.name()] == []
 
 
-def test_without_the_encoder_a_video_says_what_to_install(session, monkeypatch):
-    monkeypatch.setattr(optional, "find_spec", lambda _name: None)
+def test_without_the_encoder_a_video_says_what_to_install(session, missing):
+    missing("imageio_ffmpeg")
     with pytest.raises(optional.PackageMissing, match=r'needs imageio_ffmpeg: pip install "supdr-viz\[film\]"'):
         export_work(session, "video")(no_progress)
     assert attempt(lambda: export_work(session, "video")(no_progress)).problem.startswith("A film as MP4 needs")

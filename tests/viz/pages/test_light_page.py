@@ -9,7 +9,6 @@ import pytest
 
 from supdr_viz.lessons import LESSONS
 from supdr_viz.pages.lessons.page import address
-from supdr_viz.ui.own_files import OwnFile
 from tests.viz.visitor import Visitor, describe_as_served
 
 LIGHT = {"explorer": (119, 113_000), "compare": (167, 132_000), "sensitivity": (310, 195_000), "lessons": (99, 89_500)}
@@ -24,8 +23,8 @@ def labels(visitor):
 
 
 @pytest.mark.parametrize("page", LIGHT)
-def test_a_page_is_light(monkeypatch, page):
-    monkeypatch.setattr(OwnFile, "offered", True)
+def test_a_page_is_light(monkeypatch, own_files, page):
+    own_files(True)
     monkeypatch.setattr(pn.config, "raw_css", [])  # what a page left there that was built without a server
     describe_as_served(monkeypatch)
     models, size = LIGHT[page]

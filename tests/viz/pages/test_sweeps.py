@@ -18,9 +18,9 @@ from supdr_viz.data.number_format import mean_text
 from supdr_viz.experiment.build import build_dataset, build_estimator
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import Settings, parse_query, to_query
-from supdr_viz.pages.sensitivity.elements import View, bars, curve, heatmap, packed_links
+from supdr_viz.pages.sensitivity.elements import View, bars, cell_text, curve, difference, heatmap, packed_links
 from supdr_viz.pages.sensitivity.files import from_toml
-from supdr_viz.pages.sensitivity.numbers import place_of, ticks
+from supdr_viz.pages.sensitivity.numbers import in_per_cent, place_of, ticks
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.runner import Phase, SweepRunner
 from supdr_viz.pages.sensitivity.settings import (
@@ -178,6 +178,40 @@ def test_links_of_cells_are_what_they_were_packed_from(links):
     packed = packed_links(links)
     first = next((unpacked(text) for text in packed if ":" in text), [])
     assert ["&".join(unpacked(text)) if text else "" for text in packed] == links
+
+
+@pytest.mark.parametrize(
+    ("metric", "task", "percent"),
+    [
+        ("error", "classification", True),
+        ("accuracy", "classification", True),
+        ("knn_error", "classification", True),
+        ("knn_error", "regression", False),  # in units of the variance
+        ("stability", "regression", True),
+        ("trustworthiness", "classification", False),
+        ("mse", "regression", False),
+    ],
+)
+def test_shares_are_in_per_cent(metric, task, percent):
+    assert in_per_cent(metric, task) is percent
+
+
+def test_per_cents_stand_wherever_a_share_is_shown():
+    """In the cells, in what the pointer shows, beside axes, in differences; a cell's own number stays a share."""
+    sweep, X, y = build_sweep(from_toml(CONFIG)[0], build_dataset(from_toml(CONFIG)[0].base))
+    result = sweep.result(sweep.run(X, y, "in-process"))
+    share = View(result, "accuracy", "accuracy", titles=["β", "λ"])
+    view = replace(share, percent=True)
+    np.testing.assert_allclose(view.means, 100.0 * share.means)
+    for number, cell in result.cells.items():
+        said = f"{100.0 * cell.mean('accuracy'):.1f} ± {100.0 * cell.deviation('accuracy'):.1f}\u00a0%"
+        assert view.score_of(cell) == said
+        assert said in cell_text(view, number)
+        assert "β = " in cell_text(view, number)  # as beside the axis
+    assert all(text.endswith("\u00a0%") for text in column(heatmap(view), hv.Labels, "said"))
+    assert hv.render(curve(view, 0), backend="bokeh").yaxis[0].formatter.format == "%g %%"
+    apart = column(difference(replace(view, rival=view)), hv.HeatMap, "text")
+    assert all("<b>+0.0</b> points" in text for text in apart)
 
 
 def test_a_runner_that_fails_says_why(tmp_path):

@@ -9,9 +9,8 @@ from supdr.baselines import LSSVM, Constant
 from supdr.datasets import make_curved_sheet
 from supdr_viz.experiment.build import build_estimator
 from supdr_viz.experiment.settings import Settings
-from supdr_viz.papers import few_labels
 from supdr_viz.papers.data import load_scaled, scaled
-from supdr_viz.papers.few_labels import FOLDS, Cell, Study, folds, known
+from supdr_viz.papers.few_labels import FOLDS, N_DRAWS, Cell, Study, folds, known
 from supdr_viz.papers.few_labels_estimator import DECADES, DEGREES, RATES, STEP, Chosen, Loop, Searched
 from supdr_viz.papers.snf import RIVALS, SETS, WINS, paper_counts, win_rows
 from supdr_viz.papers.snf_paper import METHODS, lines, printed, reported
@@ -59,11 +58,9 @@ def study():
     X[3, 1] = np.nan
     y = X[:, 0] + 0.3 * np.nan_to_num(X[:, 1]) + 0.1 * rng.normal(size=40)
     y[7] = np.nan
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(few_labels, "N_DRAWS", DRAWS)
-        done = Study(X, y, (0.15, 0.3), ("Constant", "LS-SVM", "SNF", "LLR", "LapRLS"))
-        while not done.finished:
-            done.work(0.05)
+    done = Study(X, y, (0.15, 0.3), ("Constant", "LS-SVM", "SNF", "LLR", "LapRLS"), n_draws=DRAWS)
+    while not done.finished:
+        done.work(0.05)
     return done
 
 
@@ -84,7 +81,7 @@ def test_the_constants_errors_are_those_of_the_labels_mean(study):
 
 
 def test_draws_are_those_of_the_benchmark(study):
-    for draw in range(few_labels.N_DRAWS):
+    for draw in range(N_DRAWS):
         expected = np.random.default_rng(100 + draw).permutation(38)[: round(0.3 * 38)]
         np.testing.assert_array_equal(study.drawn(0.3, draw), expected)
 
@@ -190,12 +187,11 @@ def test_rows_on_wins_count_sets():
     assert ours[1 + RIVALS.index("PFR")].mean == 2  # level on the first two sets, behind on the third
 
 
-def test_work_comes_in_small_pieces_and_does_not_depend_on_them(monkeypatch):
-    monkeypatch.setattr(few_labels, "N_DRAWS", DRAWS)
+def test_work_comes_in_small_pieces_and_does_not_depend_on_them():
     X = np.random.default_rng(1).normal(size=(20, 3))
     errors = []
     for seconds in (0.0, 10.0):
-        study = Study(X, X[:, 0], (0.3,), ("LS-SVM",))
+        study = Study(X, X[:, 0], (0.3,), ("LS-SVM",), n_draws=DRAWS)
         calls = 0
         while not study.finished:
             study.work(seconds)

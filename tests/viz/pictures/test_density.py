@@ -21,6 +21,7 @@ from supdr_viz.views import Board, class_legend
 from supdr_viz.views.colours import layer_colours
 from supdr_viz.views.stage.wire import decode, encode
 from tests.viz.made_frames import SQUARE, make_frame, make_scene, make_surface
+from tests.viz.prepared import counting
 
 MANY = CROWD + 1000
 
@@ -115,40 +116,38 @@ def test_the_legend_counts_all_rows_and_a_note_says_how_many_are_drawn():
     assert sum(int(entry.name.split("· ")[1].replace(",", "")) for entry in class_legend(scene)[:3]) == MANY
 
 
-def test_of_many_training_rows_only_those_drawn_are_predicted_as_new_ones(monkeypatch):
+def test_of_many_training_rows_only_those_drawn_are_predicted_as_new_ones():
     settings = Settings(data="blobs", method="LSDR", data_options={"n_samples": MANY})
     dataset = build_dataset(settings)
     parts = split(dataset, settings)
-    scene, asked = build_scene(dataset, parts), []
+    scene = build_scene(dataset, parts)
     snapshot = next(iter((fit := build_estimator(settings, dataset.task)).iterate(parts.X_train, parts.y_train)))
-    fitted = fit.at(snapshot)
-    builder = FrameBuilder(scene, parts)
+    plain, builder = fit.at(snapshot), FrameBuilder(scene, parts)
+    fitted, asked = counting(plain, "predict")
     curves = Curves(np.arange(1))
     builder.build(fitted, snapshot, DisplayOptions(), span=(0, 0), live=True, losses=curves, errors=curves, numbers={})
-    predict = type(fitted).predict
-    monkeypatch.setattr(type(fitted), "predict", lambda self, X: asked.append(len(X)) or predict(self, X))
+    asked.clear()
     surface = evaluate(fitted, scene, parts, builder.plane, iteration=0, resolution=10)
     drawn_train = scene.drawn[scene.drawn < scene.n_train]
     assert sorted(asked)[:2] == sorted([len(drawn_train), len(parts.X_test)])
-    own = predict(fitted, parts.X_train[drawn_train])
+    own = plain.predict(parts.X_train[drawn_train])
     np.testing.assert_array_equal(surface.beyond[drawn_train], own != parts.truth_train[drawn_train])
     assert len(surface.wrong) == MANY  # errors are of all rows
     assert builder.counted(surface, fitted, snapshot).density.levels.any()
 
 
-def test_of_many_new_rows_a_sample_moves_and_all_stand_at_rest(monkeypatch):
+def test_of_many_new_rows_a_sample_moves_and_all_stand_at_rest():
     n_rows = COSTLY + 1000
     settings = Settings(
         data="blobs", method="MAC", data_options={"n_samples": n_rows}, method_options={"n_centers": 10}
     )
     dataset = build_dataset(settings)
     parts = split(dataset, settings)
-    scene, asked = build_scene(dataset, parts), []
+    scene = build_scene(dataset, parts)
     assert scene.drawn is None  # each is drawn singly
     snapshot = next(iter((fit := build_estimator(settings, dataset.task)).iterate(parts.X_train, parts.y_train)))
-    fitted, builder = fit.at(snapshot), FrameBuilder(scene, parts)
-    transform, curves = type(fitted).transform, Curves(np.arange(1))
-    monkeypatch.setattr(type(fitted), "transform", lambda self, X: asked.append(len(X)) or transform(self, X))
+    plain, builder, curves = fit.at(snapshot), FrameBuilder(scene, parts), Curves(np.arange(1))
+    fitted, asked = counting(plain, "transform")
     options = {"span": (0, 0), "live": True, "losses": curves, "errors": curves, "numbers": {}}
     moving = builder.build(fitted, snapshot, DisplayOptions(), everyone=False, **options)
     seen = np.isfinite(moving.latent).all(axis=1)
@@ -181,21 +180,20 @@ def test_methods_say_how_many_rows_they_take():
         check_columns(Settings(method=method), dataset)
 
 
-def test_a_frame_of_many_rows_embeds_only_those_that_are_drawn(monkeypatch):
+def test_a_frame_of_many_rows_embeds_only_those_that_are_drawn():
     settings = Settings(data="blobs", method="MAC", data_options={"n_samples": MANY}, method_options={"n_centers": 10})
     dataset = build_dataset(settings)
     parts = split(dataset, settings)
-    scene, asked = build_scene(dataset, parts), []
+    scene = build_scene(dataset, parts)
     snapshot = next(iter((fit := build_estimator(settings, dataset.task)).iterate(parts.X_train, parts.y_train)))
-    fitted, builder = fit.at(snapshot), FrameBuilder(scene, parts)
-    transform, curves = type(fitted).transform, Curves(np.arange(1))
-    monkeypatch.setattr(type(fitted), "transform", lambda self, X: asked.append(len(X)) or transform(self, X))
+    plain, builder, curves = fit.at(snapshot), FrameBuilder(scene, parts), Curves(np.arange(1))
+    fitted, asked = counting(plain, "transform")
     frame = builder.build(
         fitted, snapshot, DisplayOptions(), span=(0, 0), live=True, losses=curves, errors=curves, numbers={}
     )
     assert sum(asked) == (scene.drawn >= scene.n_train).sum()
     assert np.isfinite(frame.latent).all(axis=1).sum() == SAMPLE
-    every = builder.plane.place(np.concatenate([fitted.embedding_, transform(fitted, parts.X_test)]))
+    every = builder.plane.place(np.concatenate([fitted.embedding_, plain.transform(parts.X_test)]))
     np.testing.assert_allclose(frame.latent[scene.drawn], every[scene.drawn], rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(builder.latent, every, rtol=1e-4, atol=1e-5)
     corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
@@ -268,6 +266,7 @@ def test_the_density_of_trust_counts_the_rows_whose_trust_is_known(view):
     assert any(f"of {SAMPLE:,} rows" in entry.name for entry in class_legend(scene, "trust"))
 
 
+@pytest.mark.slow
 def test_trust_is_measured_of_every_row_that_is_drawn():
     settings = Settings(data="blobs", data_options={"n_samples": MANY})
     dataset = build_dataset(settings)

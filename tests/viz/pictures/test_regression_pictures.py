@@ -17,7 +17,7 @@ from supdr_viz.pictures.types import Curves
 from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
 from supdr_viz.views import Board, class_legend
 from tests.viz.made_frames import make_frame, make_scene, make_surface
-from tests.viz.prepared import prepared
+from tests.viz.prepared import counting, prepared
 
 NO_CURVES = Curves(np.zeros(1, dtype=int), {})
 REGRESSORS = [name for name, method in MENU.items() if "regression" in method.tasks()]
@@ -117,16 +117,16 @@ def test_predictions_have_axes_once_there_are_some():
     assert board.method.picture.axis_labels == ("true", "predicted")
 
 
-def test_training_rows_are_predicted_as_new_ones_at_rest_only(monkeypatch):
+def test_training_rows_are_predicted_as_new_ones_at_rest_only():
     run = Run("LSDR")
     run.frame()
-    asked, predict = [], type(run.estimator).predict
-    monkeypatch.setattr(type(run.estimator), "predict", lambda self, X: asked.append(len(X)) or predict(self, X))
-    going, resting = run.surface(), run.surface(FINE)
+    fitted, asked = counting(run.estimator.at(run.snapshots[-1]), "predict")
+    rows = run.scene, run.split, run.builder.plane
+    going, resting = (evaluate(fitted, *rows, iteration=1, resolution=each) for each in (12, FINE))
     assert asked.count(len(run.split.X_train)) == 1
     test = run.scene.is_test
     assert np.isnan(going.placed[~test]).all()
-    np.testing.assert_allclose(resting.placed[~test], predict(run.estimator.at(run.snapshots[-1]), run.split.X_train))
+    np.testing.assert_allclose(resting.placed[~test], run.estimator.at(run.snapshots[-1]).predict(run.split.X_train))
     rates = [error_rates(surface, run.scene, run.snapshots[-1]) for surface in (going, resting)]
     assert "as new" not in rates[0]
     assert rates[1]["as new"] == pytest.approx(np.mean((resting.placed - run.scene.target)[~test] ** 2), rel=1e-4)

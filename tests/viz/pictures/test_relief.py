@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from supdr.datasets import make_spirals
 from supdr_viz.experiment.build import build_estimator
 from supdr_viz.experiment.settings import Settings
-from supdr_viz.pictures import surface as surfaces
-from supdr_viz.pictures.surface import COARSE, FINE, LatentPlane, evaluate, latent_axes
+from supdr_viz.experiment.splitting import split
+from supdr_viz.pictures.scene import build_scene
+from supdr_viz.pictures.surface import COARSE, FINE, MAX_SCORES, LatentPlane, evaluate, latent_axes
 from tests.viz.prepared import prepared
 
 TWO = Settings(data="zigzag", method="LSDR", method_options={"max_iter": 3})
@@ -15,12 +17,16 @@ NUMBERS = Settings(data="diabetes", method="LSDR", method_options={"max_iter": 3
 
 
 def surface_of(settings, resolution):
-    dataset, split, scene = prepared(settings)
-    estimator = build_estimator(settings, dataset.task, len(split.train)).set_params(n_components=2, max_iter=3)
-    fitted = estimator.fit(split.X_train, split.y_train)
+    return surface_on(settings, prepared(settings), resolution)
+
+
+def surface_on(settings, rows, resolution):
+    dataset, parts, scene = rows
+    estimator = build_estimator(settings, dataset.task, len(parts.train)).set_params(n_components=2, max_iter=3)
+    fitted = estimator.fit(parts.X_train, parts.y_train)
     latent = fitted.embedding_
     plane = LatentPlane(*latent_axes(latent), (-4.0, 4.0, -4.0, 4.0))
-    return evaluate(fitted, scene, split, plane, iteration=3, resolution=resolution)
+    return evaluate(fitted, scene, parts, plane, iteration=3, resolution=resolution)
 
 
 @pytest.mark.parametrize("resolution", [COARSE, FINE])
@@ -40,10 +46,13 @@ def test_scores_say_what_the_image_says(settings, resolution):
         assert len(classes) == max(2, len(scores))
 
 
-def test_scores_of_too_many_classes_are_not_sent(monkeypatch):
-    monkeypatch.setattr(surfaces, "MAX_SCORES", 6 * COARSE**2 - 1)
-    assert surface_of(SIX, COARSE).input.relief is None
-    assert surface_of(TWO, COARSE).input.relief is not None
+@pytest.mark.parametrize("n_classes", [MAX_SCORES // COARSE**2, MAX_SCORES // COARSE**2 + 1])
+def test_scores_of_too_many_classes_are_not_sent(n_classes):
+    dataset = make_spirals(n_classes, 10, random_state=0)
+    parts = split(dataset, SIX)
+    rows = dataset, parts, build_scene(dataset, parts)
+    sent = surface_on(SIX, rows, COARSE).input.relief is not None
+    assert sent == (n_classes * COARSE**2 <= MAX_SCORES)
 
 
 def test_files_carry_no_scores():

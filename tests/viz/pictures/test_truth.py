@@ -1,11 +1,13 @@
 """How true the plane is: measured while nothing runs, shown by colours, lines and numbers."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from supdr.quality import changed_neighbours, map_quality, row_continuity, row_trustworthiness
+from supdr.quality.checking import usable_neighbors
 from supdr.quality.near import NO_ROW
 from supdr_viz.experiment.build import build_estimator
 from supdr_viz.experiment.experiment import Experiment
@@ -13,7 +15,7 @@ from supdr_viz.experiment.settings import Settings, from_json, to_json, to_query
 from supdr_viz.pages.compare.column import Facts
 from supdr_viz.pages.compare.table import table_csv, table_html
 from supdr_viz.pictures import map_quality as truths
-from supdr_viz.pictures.map_quality import InputRows, measuring
+from supdr_viz.pictures.map_quality import InputRows, map_errors, measuring
 from supdr_viz.pictures.methods.shepard import REACH, shepard
 from supdr_viz.pictures.row_colours import trust_range
 from supdr_viz.pictures.types import MapQuality
@@ -66,6 +68,21 @@ def test_every_row_has_the_trust_that_the_library_gives_it():
     np.testing.assert_array_equal(found.false, false)
     assert found.iteration == 7
     assert turns == -(-len(X) // truths.BATCH)
+
+
+def test_a_map_errs_where_it_does_not_keep_the_neighbours_of_new_rows():
+    _, parts, scene = prepared(WINE)
+    every = np.concatenate([parts.X_train, parts.X_test])
+    X = (parts.X_test - every.mean(axis=0)) / every.std(axis=0)
+
+    def first(n_columns):
+        return lambda rows: ((rows - every.mean(axis=0)) / every.std(axis=0))[:, :n_columns]
+
+    errors = [map_errors(InputRows(scene, parts), SimpleNamespace(transform=first(kept))) for kept in (13, 2)]
+    assert errors[0] == pytest.approx({"untrue": 0.0, "torn": 0.0})
+    places, k = X[:, :2], usable_neighbors(len(X))
+    assert errors[1]["untrue"] == pytest.approx(100.0 * (1.0 - row_trustworthiness(X, places, n_neighbors=k).mean()))
+    assert errors[1]["torn"] == pytest.approx(100.0 * (1.0 - row_continuity(X, places, n_neighbors=k).mean()))
 
 
 def test_numbers_are_those_of_new_rows_with_the_votes_of_the_old_ones():
@@ -180,10 +197,10 @@ def test_rows_have_the_colour_of_their_trust(board):
     assert (scale["low"], scale["high"]) == trust_range(trust)
     assert scale["low"] <= np.percentile(trust, 2) <= scale["low"] + 0.01
     assert [entry.name for entry in class_legend(board.points.scene, "trust", trust)][:4] == [
-        f"trust {scale['low']:g} to 1 (chance: 0.5)",
+        f"trust {scale['low']:g} to 1 (chance 0.5)",
         "misplaced",
         "lost neighbour",
-        "false neighbour",
+        "false",
     ]
 
 

@@ -1,9 +1,9 @@
 """Curves and snapshots: bounded, ordered, exact at the ends."""
 
+import gc
 import weakref
 from dataclasses import replace
 from typing import NamedTuple
-from weakref import WeakSet
 
 import numpy as np
 import pytest
@@ -216,7 +216,7 @@ def test_state_bytes_counts_nested_arrays():
 
 
 def test_many_runs_share_what_the_server_keeps(monkeypatch):
-    monkeypatch.setattr("supdr_viz.run.history._RINGS", WeakSet())
+    gc.collect()  # rings of other tests
     monkeypatch.setenv("SUPDR_MOST_HISTORY_MB", "1")
     rings = [SnapshotRing()]
 

@@ -9,11 +9,11 @@ import pytest
 import supdr
 from supdr.methods.lsdr.problem import LSDRProblem
 from supdr_viz.experiment.build import build_estimator
-from supdr_viz.run import frame_job
+from supdr_viz.run.frame_job import FRAME_INTERVAL
 from supdr_viz.run.player import Player
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.status import Phase
-from tests.viz.hands import SPIRALS, load, next_frame, reach
+from tests.viz.hands import SPIRALS, Hands, load, next_frame, reach
 
 SETTINGS = SPIRALS
 
@@ -210,9 +210,10 @@ def test_a_change_is_answered_before_the_page_has_drawn_the_frame_before(hands, 
     assert not player.hurries
 
 
-def test_frames_that_are_late_do_not_make_the_next_ones_late(hands, player, monkeypatch):
-    monkeypatch.setattr(frame_job, "FRAME_INTERVAL", 0.09)
-    monkeypatch.setattr("tests.viz.hands.TURN", 0.025)  # in which nothing else is looked at
+def test_frames_that_are_late_do_not_make_the_next_ones_late():
+    hands = Hands(turn=0.025)  # in which nothing else is looked at
+    player = Player(hands.pool, lambda: None)
+    load(player, SPIRALS)
     player.set_speed("fast")
     player.run()
     next_frame(hands, player)
@@ -220,8 +221,9 @@ def test_frames_that_are_late_do_not_make_the_next_ones_late(hands, player, monk
     while hands.now - began < 4.5:
         next_frame(hands, player)
         times.append(hands.now)
-    assert len(times) == pytest.approx(4.5 / 0.09, abs=2)
-    assert min(np.diff(times)) >= 0.09 / 2
+    assert len(times) == pytest.approx(4.5 / FRAME_INTERVAL, abs=2)
+    assert min(np.diff(times)) >= FRAME_INTERVAL / 2
+    player.close()
 
 
 def test_a_frame_is_told_before_the_surface_that_follows_it(hands):

@@ -9,7 +9,6 @@ from supdr.rows import partitions, waiting
 from supdr_viz.data import rows_on_disk
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.settings import Settings
-from supdr_viz.run import frame_job, surface_job
 from supdr_viz.run.session import Session
 from supdr_viz.views.latent_space import LatentSpace
 from supdr_viz.views.points import Points
@@ -19,10 +18,9 @@ from tests.viz.hands import Hands
 pytestmark = pytest.mark.usefixtures("in_this_thread")
 
 
-def watched(experiment, monkeypatch):
+def watched(experiment):
     """Return hands, a session, and what a page that takes every frame has been shown: frames with their surfaces."""
-    monkeypatch.setattr(frame_job, "INCOMPLETE_INTERVAL", 0.0)
-    hands, seen = Hands(), []
+    hands, seen = Hands(look=0.1), []  # work takes so long that every frame is due
 
     def look():
         frame = session.player.take_frame()
@@ -36,8 +34,8 @@ def watched(experiment, monkeypatch):
     return hands, session, seen
 
 
-def test_the_sample_is_shown_before_all_rows_are_known_and_moves_within_a_pass(experiment, monkeypatch):
-    hands, session, seen = watched(experiment, monkeypatch)
+def test_the_sample_is_shown_before_all_rows_are_known_and_moves_within_a_pass(experiment):
+    hands, session, seen = watched(experiment)
     first = seen[0][0]
     assert (first.latent_caption, first.numbers) == ("the sample alone", {})
     assert np.isfinite(first.latent).all()
@@ -58,7 +56,7 @@ def test_the_sample_is_shown_before_all_rows_are_known_and_moves_within_a_pass(e
 
 
 def test_a_knob_is_answered_from_where_the_run_stands(experiment, monkeypatch):
-    hands, session, _ = watched(experiment, monkeypatch)
+    hands, session, _ = watched(experiment)
     session.player.step()
     hands.rest()
     visits, answered, compute = [], [], waiting.persist_and_compute
@@ -75,10 +73,8 @@ def test_a_knob_is_answered_from_where_the_run_stands(experiment, monkeypatch):
     assert answered[0] <= 1  # the first frame waits for no more than one round over the partitions
 
 
-def test_what_is_said_of_all_rows_is_of_all_rows_or_says_when_it_was(experiment, monkeypatch):
-    monkeypatch.setattr(surface_job, "SURFACE_INTERVAL", (0.0, 0.0))
-    monkeypatch.setattr(frame_job, "FRAME_INTERVAL", 0.0)
-    hands, session, seen = watched(experiment, monkeypatch)
+def test_what_is_said_of_all_rows_is_of_all_rows_or_says_when_it_was(experiment):
+    hands, session, seen = watched(experiment)
     session.player._reel.painter._surfaces._next_count = np.inf  # counting is not due again before the run rests
     session.player.run(until=2)
     hands.rest()
@@ -97,10 +93,10 @@ def test_what_is_said_of_all_rows_is_of_all_rows_or_says_when_it_was(experiment,
 
 
 @pytest.mark.parametrize("method", ["LSDR", "SDRGLM"])
-def test_numbers_are_shown_as_the_sample_begins_before_all_rows_are_known(offered, monkeypatch, method):
+def test_numbers_are_shown_as_the_sample_begins_before_all_rows_are_known(offered, method):
     options = {"name": "clouds", "target": "column 3", "task": "regression"}
     settings = Settings(data="rows", data_options=options, method=method, test_share=0.25, seed=3, speed="fast")
-    _, session, seen = watched(Experiment(settings, rows_on_disk.open_rows(*options.values())), monkeypatch)
+    _, session, seen = watched(Experiment(settings, rows_on_disk.open_rows(*options.values())))
     first, last = seen[0][0], seen[-1][0]
     assert (first.latent_caption, first.numbers) == ("the sample alone", {})
     assert np.isfinite(first.latent).all()

@@ -17,14 +17,9 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.testing import bind_unused_port
 from tornado.web import Finish, HTTPError
 
-from supdr_viz.serving import admission
 from supdr_viz.serving.admission import Admission, Ended, Refusal
 from supdr_viz.serving.visitor_cookie import Cookie, process_of, visitor_of
-from supdr_viz.serving.waiting_room import (
-    BREATH,
-    LONGEST_LULL,
-    LULL,
-)
+from supdr_viz.serving.waiting_room import BREATH, LONGEST_LULL, LULL, WaitingRoom
 
 
 def request_of(path):
@@ -125,9 +120,8 @@ class Kept:
         self.times -= 1
 
 
-def test_a_page_is_kept_until_its_slow_browser_has_come(queue, monkeypatch):
-    monkeypatch.setattr(admission, "COMES_WITHIN", 0.2)
-    at, came, gone = Admission(queue, lambda caller: 0), Kept(), Kept()
+def test_a_page_is_kept_until_its_slow_browser_has_come(queue):
+    at, came, gone = Admission(queue, lambda caller: 0, comes_within=0.2), Kept(), Kept()
 
     async def visit():
         for session in (came, gone):
@@ -146,9 +140,8 @@ def test_a_page_is_kept_until_its_slow_browser_has_come(queue, monkeypatch):
     assert (came.times, gone.times) == (0, 0)
 
 
-def test_pages_whose_browser_never_comes_are_kept_in_bounded_number(queue, monkeypatch):
-    monkeypatch.setattr(admission, "MOST_KEPT", 3)
-    at, sessions = Admission(queue, lambda caller: 0), [Kept() for _ in range(6)]
+def test_pages_whose_browser_never_comes_are_kept_in_bounded_number(queue):
+    at, sessions = Admission(queue, lambda caller: 0, most_kept=3), [Kept() for _ in range(6)]
 
     async def visit():
         for session in sessions:
@@ -225,9 +218,8 @@ def test_a_page_brings_a_cookie_that_leads_back_to_its_process(cookie, kind, giv
         assert process_of(said.partition(";")[0].partition("=")[2]) == 2
 
 
-def test_too_many_who_wait_are_refused(queue, most_waiting):
-    most_waiting(1)
-    at = Admission(queue, lambda caller: 0)
+def test_too_many_who_wait_are_refused(clock):
+    at = Admission(WaitingRoom(clock, longest=1), lambda caller: 0)
     answers = [knock(at, "/explorer") for _ in range(3)]
     assert answers[0] is None
     assert "ahead of you" in answers[1]

@@ -88,7 +88,7 @@ def test_without_a_display_it_says_so_and_leaves_nothing(toolkit, capfd):
     assert not listens(port)
 
 
-def test_without_the_extra_it_says_what_to_install(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "webview", None)
+def test_without_the_extra_it_says_what_to_install(missing, capsys):
+    missing("webview")
     assert desktop.open_window(free_port(), "explorer") == 1
     assert 'pip install "supdr-viz[desktop]"' in capsys.readouterr().err

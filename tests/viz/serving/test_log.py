@@ -8,20 +8,20 @@ import pytest
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.web import Application, RequestHandler
 
-from supdr_viz.serving import log
 from supdr_viz.serving.log import SAME_A_MINUTE, LineFormatter, Sparing, answers, log_json, log_sparingly
 
 SECRET = "Ada Lovelace"
 
 
 @pytest.fixture
-def written(monkeypatch):
+def written():
     """The lines that are written from now on; afterwards all is as before."""
     loggers = [logging.root, *map(logging.getLogger, list(logging.root.manager.loggerDict))]
     kept = [(each, list(each.handlers), each.level, each.propagate) for each in loggers]
-    stream = io.StringIO()
+    stream, spared = io.StringIO(), list(logging.lastResort.filters)
     log_json(stream)
     yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
+    logging.lastResort.filters[:] = spared
     for logger, handlers, level, propagate in kept:
         logger.handlers[:] = handlers
         logger.setLevel(level)
@@ -99,13 +99,11 @@ def test_who_knocks_often_does_not_fill_the_disk():
     assert all(map(sparing.filter, answers))
 
 
-def test_plain_text_does_not_repeat_itself_without_end(written, monkeypatch):
+def test_plain_text_does_not_repeat_itself_without_end(written):
     now, stream = [0.0], io.StringIO()
-    monkeypatch.setattr(log, "Sparing", lambda: Sparing(lambda: now[0]))
     handler = logging.StreamHandler(stream)
     logging.root.handlers[:] = [handler]
-    monkeypatch.setattr(logging, "lastResort", None)
-    log_sparingly()
+    log_sparingly(lambda: now[0])
     for minute in (0.0, 61.0):
         now[0] = minute
         for _ in range(SAME_A_MINUTE + 7):

@@ -1,14 +1,15 @@
 """The pages under ``panel serve`` without a browser: where links lead, and what is added to its server."""
 
 import asyncio
+import contextlib
 import runpy
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urljoin, urlsplit
 from weakref import ref
 
-import panel as pn
 import pytest
 from bokeh.application import Application
 from bokeh.application.handlers.function import FunctionHandler
@@ -33,16 +34,12 @@ APPS = Path(__file__).parents[3] / "apps"
 
 
 @pytest.fixture(autouse=True)
-def untouched(monkeypatch):
+def untouched(monkeypatch, own_files):
     """Leave nothing of a server in this process."""
-    for owner, names in {
-        Addresses: ("own", "other"),
-        OwnFile: ("offered", "_contents"),
-        StageSocket: ("offered", "lacking", "_process"),
-    }.items():
+    own_files(False)
+    for owner, names in {Addresses: ("own", "other"), StageSocket: ("offered", "lacking", "_process")}.items():
         for name in names:
             monkeypatch.setattr(owner, name, getattr(owner, name))
-    monkeypatch.setattr(OwnFile, "_contents", {})
     yield
     panel_serve._prepare.cache_clear()
     panel_serve._visitors.cache_clear()
@@ -52,9 +49,8 @@ def untouched(monkeypatch):
 def prepared(monkeypatch):
     """Keep what a server adds to its process for ever out of this one; return how often it did."""
     begun = []
-    monkeypatch.setattr(panel_serve, "keep_little", lambda: begun.append("process"))
-    monkeypatch.setattr(panel_serve, "close_after_hours", lambda: begun.append("hours"))
-    monkeypatch.setattr(panel_serve, "start_clock", lambda: None)
+    for name in ("keep_little", "close_after_hours", "start_clock"):
+        monkeypatch.setattr(panel_serve, name, partial(begun.append, name))
     return begun
 
 
@@ -170,7 +166,7 @@ def test_the_first_page_adds_what_the_server_lacks_and_later_ones_nothing(prefix
     assert before == [404, 404]
     assert after == [400, 200, 200]  # the first wants to become a websocket
     assert seen == [server, server]
-    assert prepared == ["process", "hours"]
+    assert sorted(prepared) == ["close_after_hours", "keep_little", "start_clock"]
     assert StageSocket.offered
     assert OwnFile.offered
     assert cookies[1].startswith("supdr=0-")
@@ -179,7 +175,6 @@ def test_the_first_page_adds_what_the_server_lacks_and_later_ones_nothing(prefix
 
 def test_several_processes_add_nothing_and_say_so(monkeypatch, prepared, sockets):
     sockets(False)
-    monkeypatch.setattr(OwnFile, "offered", False)
     monkeypatch.setattr(panel_serve, "task_id", lambda: 1)
 
     async def act(ask):
@@ -191,35 +186,37 @@ def test_several_processes_add_nothing_and_say_so(monkeypatch, prepared, sockets
     assert "--num-procs" in StageSocket.lacking
     assert not StageSocket.offered
     assert not OwnFile.offered
-    assert prepared == ["process"]
+    assert sorted(prepared) == ["keep_little", "start_clock"]
 
 
-def test_a_server_that_is_not_reached_leads_to_pages_through_one_address_and_says_what_is_lacking(monkeypatch, sockets):
+def test_a_server_that_is_not_reached_leads_to_pages_through_one_address_and_says_what_is_lacking(sockets):
     sockets(False)
-    monkeypatch.setattr(panel_serve, "answering_server", lambda _document: None)
-    document, _context = at()
+    document, _context = at()  # no server has asked for it
     panel_serve._complete(document)
     assert "supdr-viz" in StageSocket.lacking
     assert link("compare") == "./?page=compare"
 
 
-@pytest.mark.parametrize("file", sorted(APPS.glob("*.py")), ids=lambda file: file.stem)
-def test_every_file_shows_the_page_of_its_name_or_the_one_that_is_asked_for(file, monkeypatch):
-    built = []
+@contextlib.contextmanager
+def shown(act, query=""):
+    """Let a page be shown; yield its document, and end it."""
+    document, context = at(query)
+    with set_curdoc(document):
+        act()
+        yield document
+        for callback in document.session_destroyed_callbacks:
+            callback(context)
 
-    def build(name):
-        built.append(page_asked(name))
-        return pn.pane.HTML(name)
 
-    monkeypatch.setattr(panel_serve, "build", build)
-    monkeypatch.setattr(panel_serve, "_complete", lambda _document: None)
-    for query, page in (("", file.stem), ("page=lessons", "lessons")):
-        document, _context = at(query)
-        with set_curdoc(document):
-            runpy.run_path(str(file))
+@pytest.mark.parametrize(
+    ("file", "query", "page"), [*((page, "", page) for page in PAGES), ("explorer", "page=lessons", "lessons")]
+)
+def test_every_file_shows_the_page_of_its_name_or_the_one_that_is_asked_for(file, query, page):
+    with shown(lambda: runpy.run_path(str(APPS / f"{file}.py")), query) as document:
         assert document.title == f"supdr · {PAGES[page]}"
-        assert built.pop() == page
-        assert document.roots[0].text == file.stem
+        shown_pages = [model.data for model in document.models if hasattr(getattr(model, "data", None), "items")]
+        tabs = [each for each in shown_pages if [item.get("label") for item in each.items] == [*PAGES.values()]]
+        assert {list(PAGES)[each.active] for each in tabs} == {page}
 
 
 def test_every_page_has_a_file():
@@ -228,14 +225,8 @@ def test_every_page_has_a_file():
 
 def test_pages_beyond_the_quota_are_refused_in_the_page(monkeypatch):
     monkeypatch.setenv("SUPDR_MOST_PAGES", "1")
-    monkeypatch.setattr(panel_serve, "_page", lambda _name: pn.pane.HTML("built"))
-    kept = []
-    for said in ("built", "This server shows one page at a time"):
-        document, context = at()
-        kept.append(context)
-        with set_curdoc(document):
-            panel_serve.show("explorer")
-        assert said in document.roots[0].text
+    with shown(lambda: panel_serve.show("lessons")), shown(lambda: panel_serve.show("lessons")) as second:
+        assert "This server shows one page at a time" in second.roots[0].text
 
 
 def test_what_is_added_is_what_supdr_viz_has_beside_its_pages():

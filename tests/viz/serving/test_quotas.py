@@ -122,22 +122,20 @@ def test_one_visitors_sweeps_leave_room_for_those_of_others(quota):
             each.wait()
 
 
-def test_runs_beyond_the_quota_do_not_train(quota, monkeypatch):
+def test_runs_beyond_the_quota_do_not_train(quota):
     quota("training", 1)
-    said = []
-    monkeypatch.setattr(transport, "toast", lambda text, *_, **__: said.append(text))
-    other = Going()
-    monkeypatch.setattr(transport, "_TARGETS", {other})
+    said = "On this server one run trains, as many as may at a time. Steps are free; please try later."
+    transport._TARGETS.add(other := Going())
     with Visitor("?data=moons&data.n_samples=40&method=LSDR&method.max_iter=5") as visitor:
         visitor.key(" ").settle()
         assert visitor.stands == ("ready", 0)
-        assert said == ["On this server one run trains, as many as may at a time. Steps are free; please try later."]
+        assert visitor.notices == said
         visitor.press("Step").settle()
         assert visitor.stands == ("paused", 1)
         other.going = False
         visitor.key(" ").settle()
         assert visitor.stands[0] == "finished"
-        assert len(said) == 1
+        assert visitor.notices == said  # and nothing else
 
 
 class Going:

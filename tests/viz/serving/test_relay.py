@@ -11,8 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from bokeh.util.token import generate_jwt_token, generate_session_id
 
-from supdr_viz.serving import relay as relaying
-from supdr_viz.serving.relay import Relay, meant_process
+from supdr_viz.serving.relay import HEAD_BYTES, Limits, Relay, meant_process
 
 SOON = 30
 """Seconds in which what must happen has happened, on a machine that does much else."""
@@ -55,13 +54,14 @@ class Process:
         return {"status": "ok", "pages": 3}
 
 
-def served(act):
-    """Start a relay before one process; return what ``act(port, process)`` returns."""
+def served(act, **limits):
+    """Start a relay with some limits before one process; return what ``act(port, process)`` returns."""
 
     async def serve():
         process = Process()
         await process.listen()
-        relay = await asyncio.start_server(Relay([process])._connected, "127.0.0.1", 0, limit=relaying.HEAD_BYTES)
+        meet = Relay([process], Limits(**limits))._connected
+        relay = await asyncio.start_server(meet, "127.0.0.1", 0, limit=HEAD_BYTES)
         try:
             return await asyncio.wait_for(act(relay.sockets[0].getsockname()[1], process), SOON)
         finally:
@@ -116,9 +116,7 @@ async def greets(port):
     return await asked(port, b"GET /explorer HTTP/1.1\r\n\r\n") == PAGE
 
 
-def test_whoever_says_nothing_makes_room_for_those_who_ask(monkeypatch):
-    monkeypatch.setattr(relaying, "MOST_SILENT", 20)
-
+def test_whoever_says_nothing_makes_room_for_those_who_ask():
     async def flood(port, _process):
         async with contextlib.AsyncExitStack() as stack:
             silent = [await stack.enter_async_context(connected(port)) for _ in range(60)]
@@ -127,18 +125,16 @@ def test_whoever_says_nothing_makes_room_for_those_who_ask(monkeypatch):
             greeted = [await greets(port) for _ in range(5)]
             return greeted, [await cut_off(reader) for reader, _ in silent[:40]]
 
-    assert served(flood) == ([True] * 5, [True] * 40)
+    assert served(flood, most_silent=20) == ([True] * 5, [True] * 40)
 
 
-def test_a_slow_head_ends(monkeypatch):
-    monkeypatch.setattr(relaying, "HEAD_SECONDS", 0.1)
-
+def test_a_slow_head_ends():
     async def wait(port, _process):
         async with connected(port) as (reader, writer):
             writer.write(b"GET / HTTP/1.1\r\n")
             return await cut_off(reader)
 
-    assert served(wait)
+    assert served(wait, head_seconds=0.1)
 
 
 def test_a_head_without_end_is_cut_off():
@@ -153,16 +149,14 @@ def test_a_head_without_end_is_cut_off():
     assert served(talk) == (True, True)
 
 
-def test_a_browser_that_takes_nothing_is_cut_off(monkeypatch):
-    monkeypatch.setattr(relaying, "TAKEN_WITHIN", 0.2)
-
+def test_a_browser_that_takes_nothing_is_cut_off():
     async def ignore(port, process):
         with socket.create_connection(("127.0.0.1", port)) as connection:
             connection.sendall(b"GET /endless HTTP/1.1\r\n\r\n")
             await process.ended.wait()
             return await greets(port)
 
-    assert served(ignore)
+    assert served(ignore, taken_within=0.2)
 
 
 def test_half_a_connection_leaves_nothing_behind():

@@ -10,20 +10,21 @@ from bokeh.server.contexts import BokehSessionContext
 from panel.io.state import set_curdoc
 from tornado.httputil import HTTPHeaders
 
-from supdr_viz.serving import security_headers
 from supdr_viz.serving.security_headers import Headers, Visitors, policy
+from supdr_viz.serving.visitor_cookie import COOKIE
 
 
 class Request:
     host = "localhost:5006"
 
 
-def visit(build, path=""):
+def visit(build, path="", visitor=""):
     """Build a page; return it and the function that ends its session."""
     document = Document()
     context = BokehSessionContext("somebody", None, document)
-    if path:
-        context._request = SimpleNamespace(path=path, arguments={}, headers={}, cookies={})
+    if path or visitor:
+        cookies = {COOKIE: f"0-{visitor}"} if visitor else {}
+        context._request = SimpleNamespace(path=path, arguments={}, headers={}, cookies=cookies)
         document._session_context = ref(context)
     with set_curdoc(document):
         page = build()
@@ -71,19 +72,20 @@ def test_a_page_that_is_gone_is_not_built_again_behind_the_line():
     assert visitors.open == 0
 
 
-def test_one_visitor_leaves_room_for_others(monkeypatch):
-    visitors, caller = Visitors(10, 2, lambda: None), ["anna"]
-    monkeypatch.setattr(security_headers, "current_visitor", lambda: caller[0])
+ANNA, BERT = "anna-anna-anna-a", "bert-bert-bert-b"
+
+
+def test_one_visitor_leaves_room_for_others():
+    visitors = Visitors(10, 2, lambda: None)
     build = visitors.admitting(lambda: "page")
-    (_, leave), _ = visit(build), visit(build)
-    refused, _ = visit(build)
+    (_, leave), _ = visit(build, visitor=ANNA), visit(build, visitor=ANNA)
+    refused, _ = visit(build, visitor=ANNA)
     assert "On this server a visitor may have 2 pages open. Please close one first." in refused.object
-    assert [visitors.refuse(each) for each in ("anna", "bert", "")] == [429, 0, 0]
-    caller[0] = "bert"
-    assert visit(build)[0] == "page"
+    assert [visitors.refuse(each) for each in (ANNA, BERT, "")] == [429, 0, 0]
+    assert visit(build, visitor=BERT)[0] == "page"
     assert visitors.open == 3
     leave()
-    assert visitors.refuse("anna") == 0
+    assert visitors.refuse(ANNA) == 0
     assert visitors.open == 2
 
 

@@ -10,6 +10,7 @@ from supdr_viz.serving.waiting_room import (
     ON_THE_WAY,
     PRESENT,
     REMEMBERED,
+    WaitingRoom,
 )
 
 
@@ -97,13 +98,13 @@ def test_who_has_gone_away_counts_for_nothing_and_keeps_the_place(queue, clock):
     assert queue.before(gone) is None
 
 
-def test_places_cannot_fill_the_memory(queue, most_waiting):
-    most_waiting(3)
+def test_places_cannot_fill_the_memory(clock):
+    queue = WaitingRoom(clock, longest=3)
     assert [bool(queue.join()) for _ in range(5)] == [True] * 3 + [False] * 2
 
 
-def test_places_of_those_who_are_gone_keep_nobody_out(queue, clock, most_waiting):
-    most_waiting(5)
+def test_places_of_those_who_are_gone_keep_nobody_out(clock):
+    queue = WaitingRoom(clock, longest=5)
     assert queue.before(queue.join()) == 0
     *_, here = places = [queue.join() for _ in range(5)]
     assert [queue.before(turn) for turn in places] == [1, 1, 2, 3, 4]
@@ -143,8 +144,8 @@ def test_addresses_take_turns_whoever_asks_most(queue, clock):
     assert queue.before(many[-1]) == 301
 
 
-def test_who_has_most_places_gives_way_to_others_when_there_are_no_more(queue, most_waiting):
-    most_waiting(6)
+def test_who_has_most_places_gives_way_to_others_when_there_are_no_more(clock):
+    queue = WaitingRoom(clock, longest=6)
     many = [queue.join("there") for _ in range(6)]
     assert not queue.join("there")
     others = [queue.join("here") for _ in range(4)]

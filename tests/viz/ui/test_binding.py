@@ -1,7 +1,6 @@
 """A control tells the visitor's changes from the program's, and from what a busy browser sends back."""
 
 import itertools
-from types import SimpleNamespace
 
 import numpy as np
 import param
@@ -155,18 +154,17 @@ def test_nothing_is_no_value(bound):
     assert (letter.value, seen) == ("a", [])
 
 
-def test_what_a_visitors_change_raises_is_told(bound, monkeypatch):
+def test_what_a_visitors_change_raises_is_told():
     class Knob(param.Parameterized):
         value = param.Integer(0)
 
-    told = []
-    area = SimpleNamespace(error=lambda text, duration: told.append(text))
     knob = Knob()
-    Bound(knob, lambda value: 1 / value)
-    knob.value = 1
-    monkeypatch.setattr(type(widgets.pn.state), "notifications", area)
-    knob.value = 0
-    assert "division by zero" in told[0]
+    with Visitor("?data=iris&method=LDA") as visitor:
+        visitor.do(lambda: Bound(knob, lambda value: 1 / value))
+        visitor.do(lambda: knob.param.update(value=1))
+        assert not visitor.notices
+        visitor.do(lambda: knob.param.update(value=0))
+        assert "division by zero" in visitor.notices
 
 
 @pytest.fixture
@@ -191,6 +189,7 @@ def test_an_echo_changes_neither_the_example_nor_what_the_menu_shows():
         assert "data=iris" in visitor.query
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("patient")
 def test_an_echo_changes_no_prepared_sweep_either():
     first, second = SWEEP_PRESETS["sldr-dimensions"], SWEEP_PRESETS["mac-dimensions"]

@@ -5,10 +5,10 @@ import weakref
 
 import pytest
 from bokeh.document import Document
+from bokeh.document.events import MessageSentEvent
 from panel.io.state import set_curdoc
 
 from supdr_viz.ui import bridge as bridge_module
-from supdr_viz.ui import panel_workarounds
 from supdr_viz.ui.bridge import Bridge, close_old
 from tests.viz.sent_events import sent_by
 
@@ -47,22 +47,19 @@ def test_whatever_the_browser_says_first_shows_that_it_is_there(page):
     assert (event.attr, event.new) == ("height", 8)
 
 
-def test_a_page_that_was_open_for_too_long_is_closed_once(monkeypatch):
-    now, said = [0.0], []
-    monkeypatch.setattr(bridge_module.time, "monotonic", lambda: now[0])
-    document = Document()
+def test_a_page_that_was_open_for_too_long_is_closed_once():
+    document, told = Document(), []
     with set_curdoc(document):
-        bridge = Bridge()  # without a browser a page is there at once
-        monkeypatch.setattr(panel_workarounds, "send_message", lambda *call: said.append(call))
-        now[0] = 99.0
-        close_old(100.0)
+        document.add_root(Bridge().get_root(document))  # without a browser a page is there at once
+        close_old(1000.0)
         assert not document.session_callbacks
-        now[0] = 101.0
-        close_old(100.0)
-        close_old(100.0)
+        for _ in range(2):
+            close_old(0.0)
         [callback] = document.session_callbacks
+        document.on_change(told.append)
         callback.callback()
-        assert said == [(bridge, {"kind": "end"})]
+    [sent] = [event for event in told if isinstance(event, MessageSentEvent)]
+    assert sent.msg_data.data == {"kind": "end"}
 
 
 def test_pages_that_are_gone_are_not_held():

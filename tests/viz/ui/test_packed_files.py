@@ -23,9 +23,9 @@ def unoffered(own_files):
     own_files(False)
 
 
-def answers(*asked):
+def answers(*asked, **limits):
     """Ask for addresses with headers, one after the other; what is asked for is packed before the next."""
-    routes = [*packed_files.routes(), OwnFile.route()]
+    routes = [*packed_files.routes(**limits), OwnFile.route()]
     return asking.answers(routes, *asked, after=lambda: PackedFile.packing._thread.submit(int).result())
 
 
@@ -79,9 +79,8 @@ def test_who_asks_for_a_part_gets_the_whole():
     assert {whole.headers["Accept-Ranges"], part.headers["Accept-Ranges"]} == {"none"}
 
 
-def test_no_more_files_are_packed_than_pages_need(monkeypatch):
-    monkeypatch.setattr(packed_files, "MOST_PACKED", 0)
-    for answer in answers((SCRIPT, UNPACKS), (SCRIPT, UNPACKS)):
+def test_no_more_files_are_packed_than_pages_need():
+    for answer in answers((SCRIPT, UNPACKS), (SCRIPT, UNPACKS), most_packed=0):
         assert answer.body == FILE.read_bytes()
 
 

@@ -39,6 +39,24 @@ from tests.viz.visitor import describe_as_served
 PACKAGE = Path(supdr_viz.__file__).parent
 
 
+KIT = [
+    (MaterialWidget, "_process_param_change"),
+    (type(pn.state), "_busy_cleanup_scheduled"),
+    (panel.io.document, "GC_DEBOUNCE"),
+    (bokeh.io.doc, "patch_curdoc"),
+    (bokeh.io.doc, "_PATCHED_CURDOCS"),
+    (bokeh.io.state.curstate(), "document"),
+]
+"""What the functions under test set for the whole process."""
+
+
+@pytest.fixture(autouse=True)
+def as_before(monkeypatch):
+    """Leave the kit as it was."""
+    for owner, name in KIT:
+        monkeypatch.setattr(owner, name, getattr(owner, name))
+
+
 @pytest.fixture
 def document():
     """A page's document, with one button in it."""
@@ -60,13 +78,13 @@ def test_before_the_page_is_painted_changes_are_sent_only_if_the_browser_is_know
     assert len(sent_by(document, change)) == 1
 
 
-def test_a_change_waits_only_where_nobody_has_asked_for_more(monkeypatch):
+def test_a_change_waits_only_where_nobody_has_asked_for_more():
     waits = []
     for made in (pmui.FloatSlider(end=9), panel_workarounds.heard_at_once(pmui.FloatSlider(end=9))):
         document = Document()
         with set_curdoc(document):
             model = made.get_root(document)
-            monkeypatch.setattr(document, "_session_context", lambda: object())
+            document._session_context = lambda: object()
             model.data.value = 3.0
         [callback] = document.session_callbacks
         waits.append(callback.timeout)
@@ -96,8 +114,7 @@ def browser_has(kind, name):
 
 
 @pytest.mark.parametrize(("kind", "name"), EMPTY_AT_FIRST)
-def test_a_text_that_is_taken_away_is_gone_in_the_browser_too(kind, name, monkeypatch):
-    monkeypatch.setattr(MaterialWidget, "_process_param_change", MaterialWidget._process_param_change)
+def test_a_text_that_is_taken_away_is_gone_in_the_browser_too(kind, name):
     panel_workarounds.tell_what_is_emptied()
     filled, emptied = browser_has(kind, name)
     assert "check" in filled
@@ -105,8 +122,8 @@ def test_a_text_that_is_taken_away_is_gone_in_the_browser_too(kind, name, monkey
 
 
 @pytest.mark.parametrize("name", panel_workarounds.EMPTIED)
-def test_by_itself_the_kit_keeps_an_icon_or_a_text_that_was_taken_away(name, monkeypatch):
-    monkeypatch.setattr(MaterialWidget, "_process_param_change", panel_workarounds._FILLED_ONLY)
+def test_by_itself_the_kit_keeps_an_icon_or_a_text_that_was_taken_away(name):
+    MaterialWidget._process_param_change = panel_workarounds._FILLED_ONLY
     # The day that it is gone, `tell_what_is_emptied` can go.
     assert browser_has(pmui.Button, name) == ["check", "check"]
 
@@ -202,8 +219,8 @@ def test_a_page_that_is_gone_is_held_by_what_the_kit_keeps(untie, forget):
 
 
 @pytest.mark.parametrize("started", [False, True])
-def test_the_kits_clock_holds_the_page_in_which_it_starts(monkeypatch, started):
-    monkeypatch.setattr(type(pn.state), "_busy_cleanup_scheduled", None)
+def test_the_kits_clock_holds_the_page_in_which_it_starts(started):
+    type(pn.state)._busy_cleanup_scheduled = None
 
     async def visit():
         if started:
@@ -226,7 +243,6 @@ def test_the_kits_clock_holds_the_page_in_which_it_starts(monkeypatch, started):
 
 @pytest.mark.parametrize("later", [False, True])
 def test_garbage_is_looked_for_soon_after_the_end_of_a_page_or_in_a_lull(monkeypatch, later):
-    monkeypatch.setattr(panel.io.document, "GC_DEBOUNCE", panel.io.document.GC_DEBOUNCE)
     planned = []
     monkeypatch.setattr(pn.state, "schedule_task", lambda _name, _act, at: planned.append(at))
     if later:
@@ -283,11 +299,11 @@ def current_after_an_error():
 
 
 @pytest.fixture
-def nobody_current(monkeypatch):
-    """Have no page be the current one, before and after."""
-    monkeypatch.setattr(bokeh.io.doc, "patch_curdoc", panel_workarounds.BY_ITSELF)
-    monkeypatch.setattr(bokeh.io.doc, "_PATCHED_CURDOCS", [])
-    monkeypatch.setattr(bokeh.io.state.curstate(), "document", Document())
+def nobody_current():
+    """Have no page be the current one."""
+    bokeh.io.doc.patch_curdoc = panel_workarounds.BY_ITSELF
+    bokeh.io.doc._PATCHED_CURDOCS = []
+    bokeh.io.state.curstate().document = Document()
 
 
 def test_once_a_callback_has_failed_the_last_page_is_kept_unless_bokeh_is_made_to_let_go(nobody_current):

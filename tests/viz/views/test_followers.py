@@ -8,7 +8,6 @@ import pytest
 
 from supdr_viz.pages import class_link, follow
 from supdr_viz.ui.own_files import OwnFile
-from supdr_viz.views.stage import followers
 from supdr_viz.views.stage.followers import ENDED, FULL, Followers
 from supdr_viz.views.stage.socket import StageSocket
 from supdr_viz.views.stage.stage import Stage
@@ -144,9 +143,8 @@ def test_after_the_end_nobody_is_told_anything_or_gets_in(stage, followed):
     assert len(browser.messages) == told
 
 
-def test_a_full_house_says_so(stage, followed, monkeypatch):
-    monkeypatch.setattr(followers, "MOST_FOLLOWERS", 2)
-    browsers = [Browser() for _ in range(3)]
+def test_a_full_house_says_so(stage):
+    followed, browsers = Followers(stage, lambda: None, most=2), [Browser() for _ in range(3)]
     for browser in browsers:
         followed.joined(browser)
     assert [browser.code for browser in browsers] == [None, None, FULL]
@@ -182,7 +180,9 @@ def test_a_run_is_followed_and_taken_over():
         assert "iteration=" not in visitor.query
 
 
-@pytest.mark.parametrize("asked", ["", "-3", "1e9", "x", "9" * 30])
+@pytest.mark.parametrize(
+    "asked", ["-3", *(pytest.param(text, marks=pytest.mark.slow) for text in ("", "1e9", "x", "9" * 30))]
+)
 def test_a_run_that_begins_nowhere_begins_at_the_start(asked):
     with Visitor(f"?data=moons&data.n_samples=60&method=LSDR&iteration={asked}") as visitor:
         assert visitor.stands == ("ready", 0)
@@ -205,8 +205,7 @@ def test_without_sockets_there_is_no_such_link(sockets):
         assert not visitor.sees("Follow this run")
 
 
-def test_behind_a_proxy_a_link_says_which_process_it_leads_to(stage, monkeypatch):
-    monkeypatch.setattr(StageSocket, "_process", "")
+def test_behind_a_proxy_a_link_says_which_process_it_leads_to(stage):
     address, _ = StageSocket.route(3)
     assert address == "/stage"
     first, second = Followers(stage, lambda: None), Followers(stage, lambda: None)
@@ -217,8 +216,8 @@ def test_behind_a_proxy_a_link_says_which_process_it_leads_to(stage, monkeypatch
     assert re.fullmatch(r"[\w-]{32}", Followers(stage, lambda: None).ticket)
 
 
-def test_every_process_has_the_script_of_the_page_that_follows(monkeypatch):
-    monkeypatch.setattr(OwnFile, "_contents", {})
+def test_every_process_has_the_script_of_the_page_that_follows(own_files):
+    own_files(False)  # none that is left of other tests
     follow.page.cache_clear()
     follow.FollowPage.route()
     [name] = re.findall(r'<script type="module" src="own/([^"]+)"', follow.page())

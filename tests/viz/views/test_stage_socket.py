@@ -13,7 +13,7 @@ from tornado.testing import bind_unused_port
 from tornado.web import Application
 from tornado.websocket import websocket_connect
 
-from supdr_viz.views.stage.socket import MOST_SAID, MOST_WAITING, TOO_SLOW, UNKNOWN_TICKET, StageSocket
+from supdr_viz.views.stage.socket import MOST_SAID, MOST_UNSENT, MOST_WAITING, TOO_SLOW, UNKNOWN_TICKET, StageSocket
 
 
 class Owner:
@@ -128,23 +128,25 @@ def test_who_says_too_much_at_a_time_is_left(offered):
     served(offered, act)
 
 
-def test_what_a_browser_does_not_take_does_not_fill_the_memory(offered, monkeypatch):
-    monkeypatch.setattr("supdr_viz.views.stage.socket.MOST_UNSENT", 2**20)
+LARGE = MOST_UNSENT // 8
+"""Bytes of a message of which few are too much."""
 
+
+def test_what_a_browser_does_not_take_does_not_fill_the_memory(offered):
     async def act(connect):
         owner = Owner()
         browser = await connect(StageSocket.ticket(owner))
         await owner.next()
         for _ in range(MOST_WAITING):  # few, if large: the way may be slow
-            owner.send(bytes(2**20))
-        assert [len(await browser.read_message()) for _ in range(MOST_WAITING)] == [2**20] * MOST_WAITING
-        for number in range(100):  # it takes none of these, whatever it says
-            owner.send(bytes(2**20))
+            owner.send(bytes(LARGE))
+        assert [len(await browser.read_message()) for _ in range(MOST_WAITING)] == [LARGE] * MOST_WAITING
+        for number in range(30):  # it takes none of these, whatever it says
+            owner.send(bytes(LARGE))
             await browser.write_message(json.dumps({"kind": "painted", "number": number}))
         taken = 0
         while await asyncio.wait_for(browser.read_message(), 20) is not None:
             taken += 1
-        assert taken < 100
+        assert taken < 30
         assert browser.close_code == TOO_SLOW
 
     served(offered, act)

@@ -1,11 +1,11 @@
 """Cells of a picture: what the plane says of the classes of its rows, and how the classes lie.
 
-    s_k(z) = softmax_k(-b |z - c_k|^2)      told = lambda / n sum_i KL(p_i || s(z_i))
+    s_k(z) = softmax_k(-b |z - c_k|^2)      D = lambda / n sum_i KL(p_i || s(z_i))
 
 With R = lambda / n (s - p), whose rows sum to 0:
 
-    dtold/dz_i = -2 b sum_k R_ik (z_i - c_k)    dtold/dc_k = 2 b sum_i R_ik (z_i - c_k)
-    dtold/dlog b = -b sum_ik R_ik |z_i - c_k|^2
+    dD/dz_i = -2 b sum_k R_ik (z_i - c_k)    dD/dc_k = 2 b sum_i R_ik (z_i - c_k)
+    dD/dlog b = -b sum_ik R_ik |z_i - c_k|^2
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ def cell_logs(Z: Array, centres: Array, b: float) -> tuple[Array, Array]:
     return logs, squares
 
 
-def told(
-    Z: Array, centres: Array, b: float, proba: Array, known: float, lam: float
+def disagreement_with_gate(
+    Z: Array, centres: Array, b: float, proba: Array, negative_entropy: float, lam: float
 ) -> tuple[float, Array, Array, float]:
-    """Return what the plane (n, d) conceals of the gate's p (n, K), and its slopes.  O(n K d).
+    """Return D, by how much the plane (n, d) disagrees with the gate's p (n, K), and its slopes.  O(n K d).
 
-    `Z` (n, d); `centres` (K, d); `proba` (n, K); `known`: sum p log p. Returns `value`; `in_latent` (n, d);
+    `Z` (n, d); `centres` (K, d); `proba` (n, K); `negative_entropy`: sum p log p. Returns `value`; `in_latent` (n, d);
     `in_centres` (K, d); `by_log_b`.
     """
     share, in_latent, in_centres = lam / len(Z), np.zeros(Z.shape), np.zeros(centres.shape)
     logs, slope = _disagreement(Z, centres, b, proba, in_latent, in_centres)
     in_latent *= -2.0 * b * share
     in_centres *= 2.0 * b * share
-    return share * (known - logs), in_latent, in_centres, -b * share * slope
+    return share * (negative_entropy - logs), in_latent, in_centres, -b * share * slope
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from supdr.engine.interruption import abandonable, checkpoint
 from supdr.methods.class_atlas.affinities import squared_distances
-from supdr.methods.class_atlas.neighbours import embedded
+from supdr.methods.class_atlas.neighbours import Embedding, embedded, embedding_of, turn
 from supdr.solvers.gaussians import rows_in_memory
 
 Array = NDArray[np.float64]
@@ -37,6 +37,23 @@ CARRYING_STEPS = 20
 
 # Principal axes shorter than this share of the longest one are rounding.
 SMALLEST_AXIS = 1e-9
+
+
+class SharedClass(NamedTuple):
+    """How far rows have the class of a landmark: s = e + (1 - e) sum_k q_k t_k.
+
+    q (p, K): weights of the charts of the rows.
+    landmarks (n, K): t, class probabilities of the landmarks, by their own labels too.
+    other_class: e, s of two rows that certainly differ in class, in (0, 1]; with 1 classes have no part.
+    """
+
+    q: Array
+    landmarks: Array
+    other_class: float
+
+    def of(self, rows: slice) -> Array:
+        """Return s of some rows and all landmarks, (p, n)."""
+        return self.other_class + (1.0 - self.other_class) * np.minimum(self.q[rows] @ self.landmarks.T, 1.0)
 
 
 class Charts(NamedTuple):
@@ -68,10 +85,11 @@ class Charts(NamedTuple):
         """Class of every coordinate (a + e d,), principal ones first."""
         return np.concatenate([self.owners, np.repeat(self.embedded, self.places.shape[1])])
 
-    def coordinates(self, X: Array, *, own: bool = False) -> Array:
+    def coordinates(self, X: Array, *, own: bool = False, shared: SharedClass | None = None) -> Array:
         """Return all coordinates (p, a + e d) of rows (p, D).
 
-        `X` (p, D); `own`: whether the rows are the landmarks, each of which is to be left out of its own neighbours.
+        `X` (p, D); `own`: whether the rows are the landmarks, each of which is to be left out of its own neighbours;
+        `shared`: landmarks of other classes count as farther away, see `distances_by_class`.
         """
         linear = X @ self.axes - self.origins
         if not len(self.embedded):
@@ -87,6 +105,8 @@ class Charts(NamedTuple):
             part = slice(start, start + step)
             squares = squared_distances(X[part], self.rows)
             first = start if own else -1
+            if shared is not None:
+                squares = distances_by_class(squares, shared.of(part), self.n_neighbors, first)
             _carry(squares, members, self.places, self.spreads, first, self.n_neighbors, carried[part])
         return np.hstack([linear, carried.reshape(len(X), -1)])
 
@@ -109,9 +129,9 @@ def fit_charts(
         mean, directions = _principal_axes(X[rows], n_pcs, n_components)
         embeds = kind != "pca" and len(rows) >= FEWEST_EMBEDDED and directions.shape[1] > 0
         if embeds:
-            found = _embedding(X[rows], mean, directions, n_components, EMBED_PERPLEXITY)
-            spreads.append(math.sqrt(max(float((found**2).sum(axis=1).mean()), np.finfo(float).tiny)))
-            belongs[rows], places[rows] = k, found / spreads[-1]
+            embedding = embedded(X[rows], EMBED_PERPLEXITY, _along_axes(X[rows], mean, directions, n_components))
+            spreads.append(math.sqrt(max(float((embedding**2).sum(axis=1).mean()), np.finfo(float).tiny)))
+            belongs[rows], places[rows] = k, embedding / spreads[-1]
             chosen.append(k)
         if kind != "embed" or not embeds:
             axes.append(directions)
@@ -130,15 +150,23 @@ def fit_charts(
     )
 
 
-def neighbour_map(X: Array, n_components: int, perplexity: float, n_neighbors: int) -> Charts:
-    """Fit one chart of all rows, without classes: a neighbour embedding in its own unit.
+def start_of_neighbour_map(X: Array, n_components: int, perplexity: float, target: Array | None) -> Embedding | None:
+    """Return the beginning of a neighbour embedding of all rows X (n, D), without classes; None of rows in one place.
 
-    `X` (n, D): landmarks; `n_components`: d; `perplexity`: see `affinities`; `n_neighbors`: landmarks that carry a new
-    row.
+    `n_components`: d; `perplexity`: see `affinities`; `target` (n, d): a picture that the beginning is turned onto.
     """
     mean, directions = _principal_axes(X, n_components, n_components)
-    several = len(X) > 1 and directions.shape[1] > 0
-    places = _embedding(X, mean, directions, n_components, perplexity) if several else np.zeros((len(X), n_components))
+    if len(X) < 2 or not directions.shape[1]:
+        return None
+    start = _along_axes(X, mean, directions, n_components)
+    return embedding_of(X, perplexity, start if target is None else start @ turn(start, target))
+
+
+def neighbour_map(X: Array, places: Array, n_neighbors: int) -> Charts:
+    """Return one chart of all rows, without classes, in its own unit.
+
+    `X` (n, D): landmarks; `places` (n, d): of a neighbour embedding; `n_neighbors`: landmarks that carry a new row.
+    """
     none, one = np.zeros(0), np.zeros(1, dtype=int)
     members = np.zeros(len(X), dtype=int)
     return Charts(np.zeros((X.shape[1], 0)), none, one[:0], X, members, places, np.ones(1), one, n_neighbors)
@@ -161,15 +189,33 @@ def _principal_axes(X: Array, n_pcs: int, n_components: int) -> tuple[Array, Arr
     return mean, np.ascontiguousarray(directions.T / length)
 
 
-def _embedding(X: Array, mean: Array, directions: Array, n_components: int, perplexity: float) -> Array:
-    """Return a neighbour embedding of rows (n, d), centred, from their mean and their principal axes."""
+def _along_axes(X: Array, mean: Array, directions: Array, n_components: int) -> Array:
+    """Return where an embedding of rows begins (n, d): their principal coordinates."""
     start = np.zeros((len(X), n_components))
     leading = directions[:, :n_components]
     start[:, : leading.shape[1]] = (X - mean) @ leading
     if leading.shape[1] < n_components:  # a line: without a second coordinate there would be no way around others
         start += 1e-3 * np.cos(np.arange(start.size)).reshape(start.shape)
-    places = embedded(X, perplexity, start)
-    return places - places.mean(axis=0)
+    return start
+
+
+def distances_by_class(squares: Array, share: Array, n_neighbors: int, first: int = -1) -> Array:
+    """Return squared distances (p, n), those to other classes larger: d_j^2 - u log s_j.
+
+    exp(-d_j^2 / u) then has the factor s_j, as the weights of neighbours in P have.
+
+    `squares` (p, n): d^2; `share` (p, n): s; `n_neighbors`: so many nearest rows have the mean u of d^2; `first`:
+    landmark of the first row, which is left out of it, as every next one is; -1: rows are new.
+    """
+    near = squares
+    if first >= 0:
+        near = squares.copy()
+        near[np.arange(len(near)), first + np.arange(len(near))] = np.inf
+    count = min(n_neighbors, near.shape[1] - (first >= 0))
+    if count < 1:
+        return squares
+    unit = np.partition(near, count - 1, axis=1)[:, :count].mean(axis=1)
+    return np.maximum(squares - unit[:, None] * np.log(share), 0.0)
 
 
 @njit(cache=True, nogil=True)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.methods.class_atlas.affinities import squared_distances
-from supdr.methods.class_atlas.charts import CARRYING_STEPS, Charts
+from supdr.methods.class_atlas.charts import CARRYING_STEPS, Charts, SharedClass, distances_by_class
 from supdr.methods.class_atlas.foreign_gate import ForeignGate
 from supdr.methods.class_atlas.gate import Gate
 from supdr.methods.class_atlas.model import Atlas, sharpened
@@ -43,7 +43,8 @@ def image_derivative(atlas: Atlas, X: Array, theta: Array, tau: float, separatio
     derivative = np.einsum("nkd,nkr->ndr", placed, d_q)
     derivative += np.einsum("na,ad,nar->ndr", q[:, charts.classes], maps, _chart_slopes(charts, rows), optimize=True)
     if atlas.neighbours is not None:
-        derivative = separation * derivative + (1.0 - separation) * _carried_slopes(atlas.neighbours, 0, rows)
+        slopes = _carried_slopes(atlas.neighbours, 0, rows, atlas.shared_class(q, separation), d_q)
+        derivative = separation * derivative + (1.0 - separation) * slopes
     return derivative if atlas.span is None else _in_columns(derivative, atlas.span, X)
 
 
@@ -60,14 +61,26 @@ def _chart_slopes(charts: Charts, rows: Array) -> Array:
     return np.concatenate([linear, *carried], axis=1)
 
 
-def _carried_slopes(charts: Charts, number: int, rows: Array) -> Array:
-    """Return dphi_k / dx (n, d, r) of one embedded class."""
+def _carried_slopes(
+    charts: Charts, number: int, rows: Array, shared: SharedClass | None = None, d_q: Array | None = None
+) -> Array:
+    """Return dphi_k / dx (n, d, r) of one embedded class; `d_q` (n, K, r): dq / dx, needed with `shared`."""
     own = np.flatnonzero(charts.members == charts.embedded[number])
-    squares = squared_distances(rows, charts.rows[own])
-    nearest = np.argsort(squares, axis=1, kind="stable")[:, : charts.n_neighbors]
+    squares, count = squared_distances(rows, charts.rows[own]), charts.n_neighbors
+    nearest = np.argsort(squares, axis=1, kind="stable")[:, :count]
+    if shared is None or d_q is None:
+        slopes = 2.0 * (rows[:, None, :] - charts.rows[own][nearest])
+    else:
+        share, unit = shared.of(slice(None)), np.take_along_axis(squares, nearest, axis=1).mean(axis=1)
+        d_unit = 2.0 * (rows - charts.rows[own][nearest].mean(axis=1))
+        squares = distances_by_class(squares, share, count)
+        nearest = np.argsort(squares, axis=1, kind="stable")[:, :count]
+        share = np.take_along_axis(share, nearest, axis=1)[:, :, None]
+        d_share = (1.0 - shared.other_class) * shared.landmarks[nearest] @ d_q
+        slopes = 2.0 * (rows[:, None, :] - charts.rows[own][nearest])
+        slopes -= np.log(share) * d_unit[:, None, :] + unit[:, None, None] / share * d_share
     s, places = np.take_along_axis(squares, nearest, axis=1), charts.places[own][nearest]
-    by_squares = _mean_slopes(s, places, charts.spreads[number])
-    return by_squares @ (2.0 * (rows[:, None, :] - charts.rows[own][nearest]))
+    return _mean_slopes(s, places, charts.spreads[number]) @ slopes
 
 
 def _mean_slopes(s: Array, places: Array, spread: float) -> Array:
@@ -102,7 +115,7 @@ def _weighted_mean(w: Array, slopes: Array, places: Array) -> tuple[Array, Array
 
 def _in_columns(derivative: Array, span: Span, X: Array) -> Array:
     """Return derivatives (n, d, D) of derivatives (n, d, r + 1) in the coordinates of the rows' span."""
-    centred, found = X - span.shift, span.apply(X)
-    beyond = found[:, -1:]
-    outwards = (centred - found[:, :-1] @ span.directions.T) / np.where(beyond > 0.0, beyond, np.inf)
+    centred, in_span = X - span.shift, span.apply(X)
+    beyond = in_span[:, -1:]
+    outwards = (centred - in_span[:, :-1] @ span.directions.T) / np.where(beyond > 0.0, beyond, np.inf)
     return derivative[:, :, :-1] @ span.directions.T + derivative[:, :, -1:] * outwards[:, None, :]

@@ -62,7 +62,7 @@ def fit_discriminants(X: Array, codes: NDArray, n_classes: int, unit: float) -> 
     spread = np.maximum(spread, 0.0)
     if not spread.mean() > np.finfo(float).tiny:  # classes that are points
         return []
-    centres, found = means @ axes, []
+    centres, fitted = means @ axes, []
     for shrinkage in SHRINKAGES:
         inverse = 1.0 / ((1.0 - shrinkage) * spread + shrinkage * spread.mean())
         among = (centres * inverse) @ centres.T
@@ -86,8 +86,8 @@ def fit_discriminants(X: Array, codes: NDArray, n_classes: int, unit: float) -> 
             left_out[part] = logs - 0.5 * squares
         coef = axes @ (inverse[:, None] * centres.T) / unit
         offset = np.log(counts) - 0.5 * among.diagonal() - middle @ coef
-        found.append(Discriminants(coef, offset, shrinkage, left_out))
-    return found
+        fitted.append(Discriminants(coef, offset, shrinkage, left_out))
+    return fitted
 
 
 def _blocks(n: int, n_columns: int) -> Iterator[slice]:

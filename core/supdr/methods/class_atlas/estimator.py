@@ -19,16 +19,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import _num_samples
 
+from supdr.engine.docstrings import with_entries_of
 from supdr.engine.iterate import Snapshot
 from supdr.engine.parameters import Parameter
 from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
+from supdr.engine.progress import with_callbacks
 from supdr.engine.reuse import reused
 from supdr.engine.targets import Targets
+from supdr.engine.unweighted import Unweighted
 from supdr.methods.class_atlas.fitted import FittedClassAtlas
 from supdr.methods.class_atlas.parameters import PARAMETERS
 from supdr.methods.class_atlas.solvers import GatePath
@@ -60,7 +66,8 @@ class ClassAtlas(FittedClassAtlas):
     separation : float, default=1.0
         How far classes are moved apart, 0 to 1.  1: one chart per class, as above.  0: a neighbour embedding of all
         rows, in which labels have no part; new rows are placed between their nearest training rows.  Between: the sum
-        of both with weights `separation` and 1 - `separation`, learnt as a whole.
+        of both with weights `separation` and 1 - `separation`; the embedding is found in the first iterations, with
+        five steps each, then the charts are learnt beside it.
     charts : {"pca+embed", "pca", "embed"}, default="pca+embed"
         Coordinates of a class: principal components, a neighbour embedding of its rows (12 or more), or both.
     n_pcs : int, default=10
@@ -70,7 +77,8 @@ class ClassAtlas(FittedClassAtlas):
     gate : classifier or None, default=None
         What places rows: a classifier of scikit-learn's kind with ``predict_proba``, in place of our own.  It sees
         prepared columns.  Training rows get probabilities from copies fitted to the other four of five folds, so that
-        their own labels have no part in them.
+        their own labels have no part in them.  Metadata that its ``fit`` requests, such as ``sample_weight``, reach it
+        from `fit` of the map, where scikit-learn's metadata routing is enabled.
     n_landmarks : int, default=2000
         Most rows that the map is learnt from, >= 1; 20 of every class in any case.  Also most centres of the gate,
         which has 2,000 at most.  Beyond 2,000 landmarks the sums over pairs come from a grid, in at most 2 dimensions.
@@ -84,7 +92,8 @@ class ClassAtlas(FittedClassAtlas):
     n_iter_no_change : int, default=10
         Steps without improvement before early stopping ends the run, >= 1.
     max_iter : int, default=300
-        Steps of L-BFGS, >= 1; the path takes at most 100 at each weight.
+        Steps of L-BFGS, >= 1; the path takes at most 100 at each weight, the neighbour embedding of a `separation`
+        below 1 at most 40 before.
     tol : float, default=1e-5
         A weight is done with when E falls by no more than this share of itself.
     random_state : int, RandomState or None, default=None
@@ -99,8 +108,8 @@ class ClassAtlas(FittedClassAtlas):
     Attributes
     ----------
     embedding_ : array of shape (n_samples, n_components)
-        Places of the training rows, their labels known as far as labels are believed: by `proba_` times 1 - e of the
-        own class, times e / (n_classes - 1) of the others, e being `gate_error_`.
+        Places of the training rows by their own labels too, as far as labels are believed: by `proba_` times 1 - e of
+        the own class, times e / (n_classes - 1) of the others, e being `gate_error_`.
     left_out_embedding_ : array of shape (n_samples, n_components)
         Their places by probabilities without their own labels, where new rows like them would lie.
     transduction_ : array of shape (n_samples,)
@@ -190,6 +199,90 @@ class ClassAtlas(FittedClassAtlas):
     verbose: int = 0
     missing_label: Any = np.nan
 
+    # --- metadata of the gate -----------------------------------------------------------------------------------------
+
+    @with_callbacks
+    @with_entries_of(Unweighted.iterate)
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None, **metadata: Any) -> Self:
+        """Run `iterate` to its end.
+
+        Parameters
+        ----------
+        X, y, start
+            As in `iterate`.
+        **metadata : dict of arrays of shape (n_samples,)
+            What ``fit`` of `gate` requests, such as ``sample_weight`` after ``set_fit_request(sample_weight=True)``;
+            needs ``sklearn.set_config(enable_metadata_routing=True)``.  Charts and layout do not see it.
+
+        Returns
+        -------
+        self : estimator
+
+        Raises
+        ------
+        ValueError
+            If metadata are given that no gate requests, while routing is disabled, or without an entry for each row.
+        """
+        self._gate_metadata = self._routed(X, metadata)
+        try:
+            return self._run(X, y, start)
+        finally:
+            self._gate_metadata = {}
+
+    @with_entries_of(Unweighted.iterate)
+    def fit_transform(  # type: ignore[override]
+        self, X: ArrayLike, y: ArrayLike | None = None, start: Snapshot | None = None, **metadata: Any
+    ) -> NDArray:
+        """Fit and return ``transform(X)``, the latent rows that X has as new data; not `embedding_`.
+
+        Parameters
+        ----------
+        X, y, start
+            As in `iterate`.
+        **metadata : dict of arrays of shape (n_samples,)
+            As in `fit`.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+        """
+        return self.fit(X, y, start, **metadata).transform(X)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return which metadata reach the gate.
+
+        Returns
+        -------
+        MetadataRouter
+            Of scikit-learn.
+        """
+        router = MetadataRouter(owner=self).add_self_request(self)
+        if self.gate is None:
+            return router
+        to_fit = MethodMapping().add(caller="fit", callee="fit").add(caller="fit_transform", callee="fit")
+        return router.add(gate=self.gate, method_mapping=to_fit)
+
+    def _routed(self, X: ArrayLike, metadata: dict[str, Any]) -> dict[str, NDArray]:
+        """Return the arguments of the gate's ``fit``, an entry a row."""
+        if not metadata:
+            return {}
+        if not get_config()["enable_metadata_routing"]:
+            raise ValueError(
+                f"fit passes {', '.join(metadata)} on to the gate where metadata routing is enabled: "
+                "call sklearn.set_config(enable_metadata_routing=True)"
+            )
+        routed = process_routing(self, "fit", **metadata)
+        given = {} if self.gate is None else {name: np.asarray(each) for name, each in routed.gate.fit.items()}
+        for name, values in given.items():
+            if values.shape != (_num_samples(X),):
+                raise ValueError(f"{name} must have an entry for each of {_num_samples(X)} rows; got {values.shape}")
+        return given
+
+    def _unfitted(self) -> Self:
+        run = super()._unfitted()
+        run._gate_metadata = self._gate_metadata
+        return run
+
     # --- the hooks of the shell ---------------------------------------------------------------------------------------
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
@@ -212,10 +305,12 @@ class ClassAtlas(FittedClassAtlas):
             n_neighbors=int(self.n_neighbors),
             n_landmarks=int(self.n_landmarks),
             gate=self.gate,
+            gate_metadata=self._gate_metadata,
             separation=float(self.separation),
             scaling=self._preprocessing.kind,
             tol=float(self.tol),
             n_jobs=self.n_jobs,
+            embeds_first=bool(self.early_stopping),  # it counts steps that do not lower the error
         )
 
     def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +21,7 @@ class FittedClassAtlas(Unweighted):
     """Fitted attributes of `supdr.ClassAtlas`, which documents them; those that cost something come on demand."""
 
     map_has_charts: ClassVar[bool] = True
+    _gate_metadata: Mapping[str, NDArray] = MappingProxyType({})  # of a fit under way
 
     classes_: NDArray
     _state: AtlasState
@@ -119,7 +122,7 @@ class FittedClassAtlas(Unweighted):
         self.stages_ = tuple((each.lam, each.error) for each in state.passed)
 
     def _own_latent(self) -> NDArray:
-        """Return the places of all training rows, their labels known as far as labels are believed."""
+        """Return the places of all training rows by their own labels too, as far as labels are believed."""
         return self._all_places("own", self._state.drawn, self._state.atlas.believed)
 
     def _all_places(self, name: str, landmarks: NDArray, proba: NDArray) -> NDArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,25 +29,37 @@ class ForeignGate(NamedTuple):
         return _spread(self.model, X, self.n_classes)
 
 
-def fit_foreign_gate(X: Array, codes: NDArray, n_classes: int, model: Any, seed: int) -> tuple[ForeignGate, Array]:
+def fit_foreign_gate(
+    X: Array, codes: NDArray, n_classes: int, model: Any, seed: int, metadata: Mapping[str, NDArray]
+) -> tuple[ForeignGate, Array]:
     """Fit copies of a classifier to labelled rows: one to all of them, and one to the others of each of five folds.
 
     `X` (n, D): labelled rows. `codes` (n,): their classes. `n_classes`: K. `model`: with ``predict_proba``; it is not
-    changed. `seed`: decides the folds; the classifier has a seed of its own. Returns `gate`; `proba` (n, K):
-    probabilities of these rows, in which their own labels have no part.
+    changed. `seed`: decides the folds; the classifier has a seed of its own. `metadata`: arguments of its ``fit`` with
+    an entry a row, such as ``sample_weight`` (n,). Returns `gate`; `proba` (n, K): probabilities of these rows, in
+    which their own labels have no part.
     """
     fold = dealt_folds(codes, np.random.default_rng([seed, 3]))
     proba = np.full((len(X), n_classes), 1.0 / n_classes)
     for each in range(FOLDS):
         rows, others = fold == each, fold != each
         if rows.any() and others.any():
-            proba[rows] = _spread(_fitted(model, X[others], codes[others]), X[rows], n_classes)
-    return ForeignGate(_fitted(model, X, codes), n_classes), proba
+            given = rows_of(metadata, others)
+            proba[rows] = _spread(_fitted(model, X[others], codes[others], given), X[rows], n_classes)
+    return ForeignGate(_fitted(model, X, codes, metadata), n_classes), proba
 
 
-def _fitted(model: Any, X: Array, codes: NDArray) -> Any:
+def rows_of(metadata: Mapping[str, NDArray], rows: NDArray) -> dict[str, NDArray]:
+    """Return the entries of some rows.
+
+    `rows` (n,): whether a row is one of them.
+    """
+    return {name: values[rows] for name, values in metadata.items()}
+
+
+def _fitted(model: Any, X: Array, codes: NDArray, metadata: Mapping[str, NDArray]) -> Any:
     copy = clone(model)
-    return abandonable(lambda: copy.fit(X, codes))
+    return abandonable(lambda: copy.fit(X, codes, **metadata))
 
 
 def _spread(model: Any, X: Array, n_classes: int) -> Array:

@@ -211,8 +211,8 @@ def _crossfitted(features: Array, codes: NDArray, n_classes: int, fold: NDArray,
             proba[:, rows] = softmax(features[rows], axis=1)
             continue
         for number, (coef, offset) in enumerate(_regressions(features[others], codes[others], n_classes, costs)):
-            known = np.flatnonzero(np.isfinite(offset))
-            proba[number, rows[:, None], known] = softmax(features[rows] @ coef[:, known] + offset[known], axis=1)
+            seen = np.flatnonzero(np.isfinite(offset))
+            proba[number, rows[:, None], seen] = softmax(features[rows] @ coef[:, seen] + offset[seen], axis=1)
     proba = np.maximum(proba, RAREST)
     return proba / proba.sum(axis=2, keepdims=True)
 
@@ -261,12 +261,12 @@ def _regressions(
     features: Array, codes: NDArray, n_classes: int, costs: tuple[float, ...]
 ) -> Iterator[tuple[Array, Array]]:
     """Yield A' (K, K) and a (K,) of multinomial logistic regressions; a is -inf for classes without a row."""
-    known, own = np.unique(codes, return_inverse=True)
-    scored = known[1:] if len(known) == 2 else known
+    classes, own = np.unique(codes, return_inverse=True)
+    scored = classes[1:] if len(classes) == 2 else classes
     head, alike = np.zeros((features.shape[1] + 1, len(scored))), np.ones(len(codes))
     for cost in costs:
         head = fitted_head(features, own, alike, head, 1.0 / cost, TOLERANCE)
         coef, offset = np.zeros((features.shape[1], n_classes)), np.full(n_classes, -np.inf)
-        offset[known] = 0.0
+        offset[classes] = 0.0
         coef[:, scored], offset[scored] = head[:-1], head[-1]
         yield coef, offset

@@ -54,14 +54,14 @@ def first_map(atlas: Atlas, own: Array, n_components: int) -> tuple[Array, float
     return theta * (spread / median), 4.0 / spread**2
 
 
-def towards(directions: Array, wanted: Array) -> Array:
-    """Return the turn (a, d), possibly with a reflection, that brings directions (K, a) nearest to those wanted (K, d).
+def towards(directions: Array, targets: Array) -> Array:
+    """Return the turn (a, d), possibly with a reflection, that brings directions (K, a) nearest to targets (K, d).
 
     Every direction counts alike, however long it is.
     """
-    unit = [each / np.maximum(np.linalg.norm(each, axis=1, keepdims=True), 1e-12) for each in (directions, wanted)]
-    U, _, V = np.linalg.svd(unit[0].T @ unit[1] + 1e-9 * np.eye(directions.shape[1], wanted.shape[1]))
-    count = min(directions.shape[1], wanted.shape[1])
+    unit = [each / np.maximum(np.linalg.norm(each, axis=1, keepdims=True), 1e-12) for each in (directions, targets)]
+    U, _, V = np.linalg.svd(unit[0].T @ unit[1] + 1e-9 * np.eye(directions.shape[1], targets.shape[1]))
+    count = min(directions.shape[1], targets.shape[1])
     return U[:, :count] @ V[:count]
 
 
@@ -98,7 +98,7 @@ def class_layout(means: Array, n_components: int) -> Array:
 
 
 def less_stressed(places: Array, distances: Array) -> Array:
-    """Return places (K, d) whose distances are nearer to those wanted (K, K).
+    """Return places (K, d) whose distances are nearer to `distances` (K, K).
 
     Steps of SMACOF, which never raise 1/2 sum_kl (|z_k - z_l| - distances_kl)^2.
 

@@ -9,14 +9,16 @@ rows that knows no classes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from supdr.methods.class_atlas.charts import Charts, fit_charts
-from supdr.methods.class_atlas.foreign_gate import ForeignGate, fit_foreign_gate
+from supdr.methods.class_atlas.affinities import OTHER_CLASS
+from supdr.methods.class_atlas.charts import Charts, SharedClass, fit_charts
+from supdr.methods.class_atlas.foreign_gate import ForeignGate, fit_foreign_gate, rows_of
 from supdr.methods.class_atlas.gate import RAREST, Gate, fit_gate
 from supdr.methods.class_atlas.landmarks import stratified_rows
 from supdr.solvers.span import Span, span_of
@@ -29,7 +31,7 @@ class Atlas(NamedTuple):
 
     proba (n, K): p of all training rows; labelled ones without their own label.
     rows (s,): training rows that are landmarks.
-    believed (n, K): the same once their labels are known, see `believed`.
+    believed (n, K): the same with their own labels, as far as these are believed, see `believed`.
     members (s,): class of the chart of each: its label, or the most probable class.
     gate_error: share of labelled rows whose most probable class is not theirs.
     span: of wide data: gate and charts see rows in their own span.
@@ -61,17 +63,25 @@ class Atlas(NamedTuple):
 
     def image(self, X: Array, theta: Array, tau: float, separation: float, proba: Array | None = None) -> Array:
         """Return z (n, d) of rows (n, D), by their own probabilities (n, K) unless others are given."""
-        by_class = self.class_image(X, theta, tau, proba)
+        proba, rows = self.probabilities(X) if proba is None else proba, self.seen(X)
+        by_class = self.features(self.charts.coordinates(rows), proba, tau) @ theta
         if self.neighbours is None:
             return by_class
-        return separation * by_class + (1.0 - separation) * self.neighbours.coordinates(self.seen(X))
+        shared = self.shared_class(sharpened(proba, tau), separation)
+        return separation * by_class + (1.0 - separation) * self.neighbours.coordinates(rows, shared=shared)
 
-    def class_image(self, X: Array, theta: Array, tau: float, proba: Array | None = None) -> Array:
-        """Return the part of z (n, d) that knows classes, Psi Theta."""
-        rows = self.seen(X)
-        if proba is None:
-            proba = self.gate.probabilities(X if isinstance(self.gate, ForeignGate) else rows)
-        return self.features(self.charts.coordinates(rows), proba, tau) @ theta
+    def class_image(self, X: Array, theta: Array, tau: float) -> Array:
+        """Return the part of z (n, d) that the charts of the classes make, Psi Theta."""
+        return self.features(self.charts.coordinates(self.seen(X)), self.probabilities(X), tau) @ theta
+
+    def shared_class(self, q: Array, separation: float) -> SharedClass | None:
+        """Return how far rows with these weights of the charts (n, K) have the class of a landmark.
+
+        None where that has no part in the neighbour map.
+        """
+        if separation == 0.0:
+            return None
+        return SharedClass(q, self.believed[self.rows], OTHER_CLASS**separation)
 
     def features(self, coordinates: Array, proba: Array, tau: float) -> Array:
         """Return Psi (n, p) of rows with these coordinates in all charts (n, a) and these probabilities (n, K)."""
@@ -85,7 +95,7 @@ def sharpened(proba: Array, tau: float) -> Array:
 
 
 def believed(proba: Array, codes: NDArray, error: float) -> Array:
-    """Return class probabilities of rows once their labels are known: p_k P(label | k) / sum_l p_l P(label | l).
+    """Return class probabilities of rows with their own labels: p_k P(label | k) / sum_l p_l P(label | l).
 
     A label is as good as the gate finds labels: a row's class has the label of its own with probability 1 - error, each
     other one with error / (K - 1).  Where labels are noise they say nothing; where the gate is right they say all.
@@ -97,10 +107,10 @@ def believed(proba: Array, codes: NDArray, error: float) -> Array:
     if n_classes == 1:
         return proba
     other = max(error / (n_classes - 1), RAREST)
-    found = proba.copy()
-    found[rows] *= other
-    found[rows, codes[rows]] *= max((1.0 - error) / other, 1.0)
-    return found / found.sum(axis=1, keepdims=True)
+    posterior = proba.copy()
+    posterior[rows] *= other
+    posterior[rows, codes[rows]] *= max((1.0 - error) / other, 1.0)
+    return posterior / posterior.sum(axis=1, keepdims=True)
 
 
 def fit_atlas(
@@ -115,32 +125,35 @@ def fit_atlas(
     n_landmarks: int,
     seed: int,
     gate: Any = None,
+    gate_metadata: Mapping[str, NDArray] | None = None,
 ) -> Atlas:
     """Fit gate and charts.
 
     `X` (n, D): all training rows; `codes` (n,): their classes, -1 where unlabelled; `n_classes`, `n_components`: K and
     d; `charts`, `n_pcs`, `n_neighbors`: see `fit_charts`; `n_landmarks`: most centres of the gate, and most rows of
-    charts and map; `gate`: instead of our own.
+    charts and map; `gate`: instead of our own; `gate_metadata`: arguments of its ``fit``, an entry for each row of X.
     """
     labelled = codes >= 0
     span, seen = span_of(X) or (None, X)
-    known = X if gate is not None else seen  # a classifier that was given sees the columns
+    inputs = X if gate is not None else seen  # a classifier that was given sees the columns
     fitted_gate: Gate | ForeignGate
     if gate is None:
-        fitted_gate, left_out = fit_gate(part_of(known, labelled), codes[labelled], n_classes, n_landmarks, seed)
+        fitted_gate, left_out = fit_gate(part_of(inputs, labelled), codes[labelled], n_classes, n_landmarks, seed)
     else:
-        fitted_gate, left_out = fit_foreign_gate(part_of(known, labelled), codes[labelled], n_classes, gate, seed)
+        metadata = rows_of(gate_metadata or {}, labelled)
+        rows_in = part_of(inputs, labelled)
+        fitted_gate, left_out = fit_foreign_gate(rows_in, codes[labelled], n_classes, gate, seed, metadata)
     proba = np.empty((len(X), n_classes))
     proba[labelled] = left_out
     if not labelled.all():
-        proba[~labelled] = fitted_gate.probabilities(known[~labelled])
+        proba[~labelled] = fitted_gate.probabilities(inputs[~labelled])
     members = np.where(labelled, codes, proba.argmax(axis=1))
     rows = stratified_rows(members, n_landmarks, np.random.default_rng([seed, 4]))
     landmarks = seen if len(rows) == len(X) else np.ascontiguousarray(seen[rows])
     fitted = fit_charts(landmarks, members[rows], n_classes, n_components, charts, n_pcs, n_neighbors)
     error = float((left_out.argmax(axis=1) != codes[labelled]).mean())
-    labels_known = believed(proba, codes, error)
-    return Atlas(fitted_gate, fitted, proba, labels_known, rows, members[rows], error, span)
+    with_labels = believed(proba, codes, error)
+    return Atlas(fitted_gate, fitted, proba, with_labels, rows, members[rows], error, span)
 
 
 def part_of(X: Array, rows: NDArray) -> Array:

@@ -9,14 +9,16 @@ Source: L. van der Maaten, G. Hinton, "Visualizing data using t-SNE", 2008.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy.linalg import orthogonal_procrustes
 from scipy.spatial import cKDTree
 
 from supdr.methods.class_atlas.affinities import Affinities, affinities
-from supdr.solvers.lbfgs import LBFGSState, lbfgs_start, lbfgs_step
+from supdr.solvers.lbfgs import Evaluate, LBFGSState, lbfgs_start, lbfgs_step
 from supdr.solvers.logs import write_logs
 from supdr.solvers.pair_sums import pair_sums
 
@@ -88,34 +90,87 @@ def _attraction(starts: NDArray, partners: NDArray, values: Array, columns: Arra
     return total
 
 
-def embedded(X: Array, perplexity: float, start: Array) -> Array:
-    """Return a neighbour embedding (n, d) of rows X (n, D), without labels: steps of L-BFGS from `start` (n, d).
+class Search(NamedTuple):
+    """A search for a low E: its state, the steps taken, whether P is exaggerated now, and whether it has ended."""
 
-    Of many rows a second run exaggerates P at first, so that clumps that belong together find each other before others
-    are in the way; the run that ends lower counts.
+    state: LBFGSState
+    steps: int
+    exaggerated: bool
+    ended: bool
+
+
+class Embedding(NamedTuple):
+    """Where the way to a neighbour embedding stands: one search, of many rows two, and the lower one counts.
+
+    The second search exaggerates P at first, so that clumps that belong together find each other before others are in
+    the way.
+
+    affinities: P, without labels.
+    shape: (n, d).
+    searches: steps of L-BFGS from the same start.
     """
+
+    affinities: Affinities
+    shape: tuple[int, ...]
+    searches: tuple[Search, ...]
+
+    @property
+    def best(self) -> LBFGSState:
+        """The lowest of the searches whose P is not exaggerated now."""
+        return min((each.state for each in self.searches if not each.exaggerated), key=lambda state: state.value)
+
+    @property
+    def places(self) -> Array:
+        """Places (n, d), centred."""
+        places = self.best.point.reshape(self.shape)
+        return places - places.mean(axis=0)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all searches have ended."""
+        return all(each.ended for each in self.searches)
+
+    def after(self) -> Embedding:
+        """Return where a step of every search leads."""
+        return self._replace(searches=tuple(each if each.ended else self._stepped(each) for each in self.searches))
+
+    def _stepped(self, search: Search) -> Search:
+        evaluate = _loss(self.affinities, self.shape, search.exaggerated)
+        state, steps = lbfgs_step(search.state, evaluate), search.steps + 1
+        most = EXAGGERATED_STEPS if search.exaggerated else EMBED_STEPS
+        if steps < most and search.state.value - state.value > EMBED_TOLERANCE * abs(state.value):
+            return Search(state, steps, search.exaggerated, False)
+        if search.exaggerated:
+            return Search(lbfgs_start(state.point, _loss(self.affinities, self.shape, False)), 0, False, False)
+        return Search(state, steps, False, True)
+
+
+def embedding_of(X: Array, perplexity: float, start: Array) -> Embedding:
+    """Return the beginning of a neighbour embedding of rows X (n, D), at `start` (n, d)."""
     P = affinities(X, None, perplexity)
-    found = _descended(P, start, EMBED_STEPS)
-    if len(X) >= EXAGGERATED_ROWS:
-        gathered = _descended(P._replace(values=EXAGGERATION * P.values), start, EXAGGERATED_STEPS)
-        found = min(found, _descended(P, gathered.point.reshape(start.shape), EMBED_STEPS), key=lambda run: run.value)
-    return found.point.reshape(start.shape)
+    kinds = (False, True) if len(X) >= EXAGGERATED_ROWS else (False,)
+    begun = (lbfgs_start(start.ravel(), _loss(P, start.shape, each)) for each in kinds)
+    return Embedding(P, start.shape, tuple(Search(state, 0, each, False) for each, state in zip(kinds, begun)))
 
 
-def _descended(P: Affinities, start: Array, steps: int) -> LBFGSState:
-    """Return where at most so many steps from `start` (n, d) down E end."""
+def embedded(X: Array, perplexity: float, start: Array) -> Array:
+    """Return a neighbour embedding (n, d) of rows X (n, D), without labels, centred, from `start` (n, d)."""
+    embedding = embedding_of(X, perplexity, start)
+    while not embedding.complete:
+        embedding = embedding.after()
+    return embedding.places
+
+
+def _loss(P: Affinities, shape: tuple[int, ...], exaggerated: bool) -> Evaluate:
+    """Return E of a flat picture, its gradient, and no payload."""
+    exaggerated_P = P._replace(values=EXAGGERATION * P.values) if exaggerated else P
 
     def evaluate(flat: Array) -> tuple[float, Array, None]:
         """Value and gradient of E."""
-        value, gradient = neighbour_loss(P, flat.reshape(start.shape))
+        value, gradient = neighbour_loss(exaggerated_P, flat.reshape(shape))
         return value, gradient.ravel(), None
 
-    state = lbfgs_start(start.ravel(), evaluate)
-    for _ in range(steps):
-        before, state = state.value, lbfgs_step(state, evaluate)
-        if before - state.value <= EMBED_TOLERANCE * abs(state.value):
-            break
-    return state
+    return evaluate
 
 
 def others_nearby(Z: Array, voters: Array, count: int) -> NDArray:
@@ -124,3 +179,9 @@ def others_nearby(Z: Array, voters: Array, count: int) -> NDArray:
     others = index != np.arange(len(Z))[:, None]
     others[others.all(axis=1), -1] = False  # it was not among them: the farthest goes
     return index[others].reshape(len(Z), count)
+
+
+def turn(places: Array, target: Array) -> Array:
+    """Return the rotation (d, d), possibly with a reflection, that brings places (n, d) nearest to a target (n, d)."""
+    rotation: Array = orthogonal_procrustes(places - places.mean(axis=0), target - target.mean(axis=0))[0]
+    return rotation

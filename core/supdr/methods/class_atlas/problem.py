@@ -1,6 +1,6 @@
 """ClassAtlas's objective and its gradient.
 
-    E(Theta, b) = KL(P || Q(Z)) + lambda^s s^3 / n sum_i KL(p_i || s(z_i)) + s E_room(c, A) + gamma / 2 sum_k |A_k|^2
+    E(Theta, b) = KL(P || Q(Z)) + lambda^s s / n sum_i KL(p_i || s(z_i)) + s E_room(c, A) + gamma / 2 sum_k |A_k|^2
     Z = s Psi Theta + (1 - s) G,   dE/dTheta = s Psi' dE/dZ, and what c and A add in their own rows
 
 s is the separation.  Neighbours of other classes count epsilon^s in P, see `supdr.methods.class_atlas.affinities`; the
@@ -13,23 +13,23 @@ Theta = S v and Z = B v, B = Psi S.  That changes the way to the minimum, not E.
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import orthogonal_procrustes
 from scipy.special import xlogy
 
 from supdr.engine.interruption import abandonable, checkpoint
 from supdr.engine.iterate import Problem
 from supdr.methods.class_atlas.affinities import OTHER_CLASS, Affinities, affinities
-from supdr.methods.class_atlas.cells import cell_logs, overlap, radii_around, told
-from supdr.methods.class_atlas.charts import neighbour_map
+from supdr.methods.class_atlas.cells import cell_logs, disagreement_with_gate, overlap, radii_around
+from supdr.methods.class_atlas.charts import neighbour_map, start_of_neighbour_map
 from supdr.methods.class_atlas.layout import first_map
-from supdr.methods.class_atlas.model import Atlas, fit_atlas
-from supdr.methods.class_atlas.neighbours import neighbour_loss, others_nearby
+from supdr.methods.class_atlas.model import Atlas, fit_atlas, sharpened
+from supdr.methods.class_atlas.neighbours import Embedding, neighbour_loss, others_nearby, turn
 from supdr.methods.class_atlas.room import room, second_moments
 from supdr.solvers.lbfgs import LBFGSState, lbfgs_start
 
@@ -51,9 +51,9 @@ class Basis(NamedTuple):
     features (s, p): B.
     back (p, p): S.
     affinities: P.
-    drawn (s, p): psi of the same rows, their labels known.
+    drawn (s, p): psi of the same rows with their own labels.
     proba (s, K): p of these rows, and.
-    known: sum p log p.
+    negative_entropy: sum p log p.
     moments (a, a): M of the charts.
     carried (s, d): (1 - s) G, every row placed by others.
     placed (s, d): the same of the rows in their own places.
@@ -65,7 +65,7 @@ class Basis(NamedTuple):
     affinities: Affinities
     drawn: Array
     proba: Array
-    known: float
+    negative_entropy: float
     moments: Array
     carried: Array
     placed: Array
@@ -115,6 +115,7 @@ class AtlasState(NamedTuple):
     passed: weights that are done with.
     complete: whether the path has ended.
     scaling: of the columns.
+    embedding: the search for the neighbour map g while it lasts, during which the charts stand still; None else.
     """
 
     atlas: Atlas
@@ -130,6 +131,7 @@ class AtlasState(NamedTuple):
     scaling: str
     seed: int
     iteration: int
+    embedding: Embedding | None = None
 
     @property
     def picture(self) -> Picture:
@@ -153,7 +155,7 @@ class AtlasState(NamedTuple):
 
     @property
     def drawn(self) -> Array:
-        """Places (s, d) of the landmarks, their labels known; `picture.latent` are those without."""
+        """Places (s, d) of the landmarks by their own labels too; `picture.latent` are those without."""
         return self.settings.separation * (self.basis.drawn @ self.picture.theta) + self.basis.placed
 
     def image(self, X: Array, proba: Array | None = None) -> Array:
@@ -166,7 +168,7 @@ class AtlasProblem(Problem):
     """Data, hyper-parameters and objective; `supdr.methods.class_atlas.solvers` adds the steps.
 
     `X` (n, D): preprocessed rows; `codes` (n,): classes, -1 where unlabelled; `scaling`: what was applied to the
-    columns.
+    columns; `embeds_first`: whether the neighbour map is found before the run begins, instead of step by step.
     """
 
     X: Array
@@ -181,10 +183,12 @@ class AtlasProblem(Problem):
     n_neighbors: int = 5
     n_landmarks: int = 2000
     gate: Any = None
+    gate_metadata: Mapping[str, NDArray] = field(default_factory=dict)
     separation: float = 1.0
     scaling: str = "none"
     tol: float = 1e-5
     n_jobs: int | None = None
+    embeds_first: bool = False
 
     advice = "Try a smaller lam."
 
@@ -197,7 +201,7 @@ class AtlasProblem(Problem):
             self.tau,
             self.perplexity,
             self.lam,
-            gate_words(self.gate),
+            gate_words(self.gate, self.gate_metadata),
             self.separation,
         )
 
@@ -215,7 +219,8 @@ class AtlasProblem(Problem):
         Z, theta = s * (basis.features @ v) + basis.carried, basis.back @ v
         kept, in_latent = neighbour_loss(basis.affinities, Z, self.n_jobs)
         centres = s * theta[:K] + basis.middles
-        concealed, by_gate, in_centres, by_log_b = told(Z, centres, b, basis.proba, basis.known, lam**s * s**3)
+        by_proba = basis.proba, basis.negative_entropy
+        concealed, by_gate, in_centres, by_log_b = disagreement_with_gate(Z, centres, b, *by_proba, lam**s * s)
         in_latent += by_gate
         packed, in_theta = room(theta[:K], theta[K:], basis.moments, atlas.charts.classes, atlas.gate_error)
         in_theta = s * in_theta + np.vstack([s * in_centres, RIDGE * theta[K:]])
@@ -267,19 +272,49 @@ class AtlasProblem(Problem):
     # --- the run ------------------------------------------------------------------------------------------------------
 
     def start(self, seed: int) -> AtlasState:
-        """Return the atlas with its classes as discs."""
-        atlas = self.fitted_atlas(seed)
+        """Return the atlas with its classes as discs, and the beginning of the neighbour map."""
+        atlas, embedding = self.with_neighbours(self.fitted_atlas(seed), None)
         own = atlas.charts.coordinates(atlas.charts.rows, own=True)
         basis = self.basis(atlas, own)
         theta, b = first_map(atlas, own, self.n_components)
-        if atlas.neighbours is not None:  # the map of separation 0 does not turn with the labels: the classes do
-            theta = theta @ turn(basis.features @ np.linalg.solve(basis.back, theta), atlas.neighbours.places)
-        v = np.linalg.solve(basis.back, theta)
-        return self.state_at(atlas, basis, np.append(v.ravel(), np.log(b)), seed)
+        state = self.state_at(atlas, basis, np.append(np.linalg.solve(basis.back, theta).ravel(), np.log(b)), seed)
+        if atlas.neighbours is not None:
+            state = self.turned(state)
+        return state if embedding is None else self.embedded(state, embedding)
+
+    def turned(self, state: AtlasState) -> AtlasState:
+        """Return a start whose classes are turned towards g: the map of separation 0 does not turn with the labels."""
+        assert state.atlas.neighbours is not None
+        v = state.origin[:-1].reshape(-1, self.n_components)
+        v = v @ turn(state.basis.features @ v, state.atlas.neighbours.places)
+        return self.state_at(state.atlas, state.basis, np.append(v.ravel(), state.origin[-1]), state.seed)
+
+    def embedded(self, state: AtlasState, embedding: Embedding) -> AtlasState:
+        """Return the state with the neighbour map where its search stands.
+
+        When it has ended the charts begin to move; those of a fresh run are turned towards g first.
+        """
+        while self.embeds_first and not embedding.complete:
+            embedding = embedding.after()
+        atlas, share, v = state.atlas, 1.0 - self.separation, state.search.point[:-1].reshape(-1, self.n_components)
+        assert atlas.neighbours is not None
+        atlas = atlas._replace(neighbours=atlas.neighbours._replace(places=embedding.places))
+        if embedding.complete:
+            carried, placed, middles = self.neighbour_places(atlas)
+            basis = state.basis._replace(carried=carried, placed=placed, middles=middles)
+            begun = self.state_at(atlas, basis, state.search.point, state.seed)
+            begun = self.turned(begun) if state.stage == 0 else begun
+            return begun._replace(stage=state.stage + 1, iteration=state.iteration)
+        placed = share * embedding.places  # rows are carried by others once these are where they stay
+        basis = state.basis._replace(carried=placed, placed=placed, middles=class_means(placed, atlas))
+        latent, loss = self.separation * (basis.features @ v) + placed, embedding.best.value
+        picture = Picture(latent, state.picture.theta, (loss, 0.0, 0.0, 0.0))
+        search = state.search._replace(value=loss, payload=picture)
+        return state._replace(atlas=atlas, embedding=embedding, basis=basis, search=search)
 
     def fitted_atlas(self, seed: int) -> Atlas:
-        """Fit gate, charts and neighbour map to these rows."""
-        atlas = fit_atlas(
+        """Fit gate and charts to these rows."""
+        return fit_atlas(
             self.X,
             self.codes,
             self.n_classes,
@@ -290,15 +325,20 @@ class AtlasProblem(Problem):
             n_landmarks=self.n_landmarks,
             seed=seed,
             gate=self.gate,
+            gate_metadata=self.gate_metadata,
         )
-        return self.with_neighbours(atlas)
 
-    def with_neighbours(self, atlas: Atlas) -> Atlas:
-        """Return the atlas with its neighbour map g, without one where the separation is 1."""
+    def with_neighbours(self, atlas: Atlas, picture: Array | None) -> tuple[Atlas, Embedding | None]:
+        """Return the atlas with the beginning of its neighbour map g, without one where the separation is 1.
+
+        `picture` (s, d): what g is turned onto.
+        """
         if self.separation == 1.0:
-            return atlas._replace(neighbours=None)
-        g = neighbour_map(atlas.charts.rows, self.n_components, self.perplexity, self.n_neighbors)
-        return atlas._replace(neighbours=g)
+            return atlas._replace(neighbours=None), None
+        rows = atlas.charts.rows
+        embedding = start_of_neighbour_map(rows, self.n_components, self.perplexity, picture)
+        places = np.zeros((len(rows), self.n_components)) if embedding is None else embedding.places
+        return atlas._replace(neighbours=neighbour_map(rows, places, self.n_neighbors)), embedding
 
     def basis(self, atlas: Atlas, own: Array) -> Basis:
         """Return whitened features of the landmarks, which have these coordinates (s, a), and their affinities."""
@@ -307,10 +347,10 @@ class AtlasProblem(Problem):
         checkpoint()
         back = whitening(features)
         drawn = atlas.features(own, atlas.believed[atlas.rows], self.tau)
-        known = float(xlogy(proba, proba).sum())
+        negative_entropy = float(xlogy(proba, proba).sum())
         moments = second_moments(own, atlas.members, atlas.charts.classes)
         places = self.neighbour_places(atlas)
-        return Basis(features @ back, back, self.affinities(atlas), drawn, proba, known, moments, *places)
+        return Basis(features @ back, back, self.affinities(atlas), drawn, proba, negative_entropy, moments, *places)
 
     def affinities(self, atlas: Atlas) -> Affinities:
         """Return P of the landmarks."""
@@ -322,9 +362,10 @@ class AtlasProblem(Problem):
         size, d = len(atlas.rows), self.n_components
         if atlas.neighbours is None:
             return np.zeros((size, d)), np.zeros((size, d)), np.zeros((self.n_classes, d))
-        share, proba = 1.0 - self.separation, atlas.proba[atlas.rows]
-        carried = share * atlas.neighbours.coordinates(atlas.charts.rows, own=True)
-        return carried, share * atlas.neighbours.places, proba.T @ carried / proba.sum(axis=0)[:, None]
+        share = 1.0 - self.separation
+        shared = atlas.shared_class(sharpened(atlas.proba[atlas.rows], self.tau), self.separation)
+        carried = share * atlas.neighbours.coordinates(atlas.charts.rows, own=True, shared=shared)
+        return carried, share * atlas.neighbours.places, class_means(carried, atlas)
 
     def state_at(self, atlas: Atlas, basis: Basis, point: Array, seed: int) -> AtlasState:
         """Return the state at (v, log b) from which the path of lambda begins."""
@@ -342,7 +383,7 @@ class AtlasProblem(Problem):
         before, now = state.settings, self.settings
         if before == now:
             return state
-        atlas, basis, point = self.adopted_atlas(state), state.basis, state.search.point
+        (atlas, embedding), basis, point = self.adopted_atlas(state), state.basis, state.search.point
         if atlas.charts is not state.atlas.charts or before.tau != now.tau:
             if self.same_landmarks(state, atlas):
                 by_class = basis.features @ point[:-1].reshape(-1, self.n_components)
@@ -355,10 +396,11 @@ class AtlasProblem(Problem):
             affinities = self.affinities(atlas)
             basis = basis._replace(affinities=affinities, carried=carried, placed=placed, middles=middles)
         fresh = self.state_at(atlas, basis, point, state.seed)
-        return fresh._replace(stage=state.stage + 1, iteration=state.iteration)
+        fresh = fresh._replace(stage=state.stage + 1, iteration=state.iteration)
+        return fresh if embedding is None else self.embedded(fresh, embedding)
 
-    def adopted_atlas(self, state: AtlasState) -> Atlas:
-        """Return the atlas of a state for this problem: its parts that still hold, others fitted anew.
+    def adopted_atlas(self, state: AtlasState) -> tuple[Atlas, Embedding | None]:
+        """Return the atlas of a state for this problem, its parts that still hold, others fitted anew, and the search.
 
         A new neighbour map is turned onto the state's picture.
         """
@@ -366,13 +408,11 @@ class AtlasProblem(Problem):
         same_gate = before.gate == now.gate and self.n_classes == atlas.proba.shape[1]
         if (before.rows, before.labels) != (now.rows, now.labels) or not same_gate:
             atlas = self.fitted_atlas(state.seed)
-        elif before.perplexity != now.perplexity or (atlas.neighbours is None) != (self.separation == 1.0):
-            atlas = self.with_neighbours(atlas)
-        if atlas.neighbours is None or atlas.neighbours is state.atlas.neighbours:
-            return atlas
-        picture = state.picture.latent if self.same_landmarks(state, atlas) else state.image(self.X[atlas.rows])
-        places = atlas.neighbours.places @ turn(atlas.neighbours.places, picture)
-        return atlas._replace(neighbours=atlas.neighbours._replace(places=places))
+        same_landmarks, g = self.same_landmarks(state, atlas), state.atlas.neighbours
+        if g is not None and same_landmarks and before.perplexity == now.perplexity and self.separation < 1.0:
+            return atlas._replace(neighbours=g), state.embedding
+        picture = state.picture.latent if same_landmarks else state.image(self.X[atlas.rows])
+        return self.with_neighbours(atlas, picture)
 
     def same_landmarks(self, state: AtlasState, atlas: Atlas) -> bool:
         """Whether an atlas of these rows has the landmarks of a state."""
@@ -387,10 +427,11 @@ class AtlasProblem(Problem):
         return state.complete
 
 
-def gate_words(gate: Any) -> str:
-    """Name a gate's class and all its parameters: a run goes on under the same gate, or fits another one."""
+def gate_words(gate: Any, metadata: Mapping[str, NDArray]) -> str:
+    """Name a gate's class, its parameters and the metadata of its rows: under another gate a run fits it anew."""
     parameters = gate.get_params() if hasattr(gate, "get_params") else {}
-    return f"{type(gate).__name__} {sorted((name, repr(value)) for name, value in parameters.items())}"
+    rows = "".join(f" {name} {zlib.crc32(np.ascontiguousarray(values).data)}" for name, values in metadata.items())
+    return f"{type(gate).__name__} {sorted((name, repr(value)) for name, value in parameters.items())}{rows}"
 
 
 def share_of(wrong: NDArray) -> float:
@@ -405,10 +446,11 @@ def whitening(features: Array) -> Array:
     return V * np.sqrt(n / (np.maximum(w, 0.0) + FLOOR * n))
 
 
-def turn(places: Array, target: Array) -> Array:
-    """Return the rotation (d, d), possibly with a reflection, that brings places (n, d) nearest to a target (n, d)."""
-    rotation: Array = orthogonal_procrustes(places - places.mean(axis=0), target - target.mean(axis=0))[0]
-    return rotation
+def class_means(places: Array, atlas: Atlas) -> Array:
+    """Return the means (K, d) of the landmarks' places (s, d), each class by its probabilities."""
+    proba = atlas.proba[atlas.rows]
+    means: Array = proba.T @ places / proba.sum(axis=0)[:, None]
+    return means
 
 
 def fitted_map(features: Array, latent: Array) -> Array:

@@ -37,25 +37,25 @@ class Choice(NamedTuple):
 
 def fitted_exactly(kernel: Array, codes: NDArray, n_classes: int) -> Choice:
     """Return the kernel ridge regression, from the kernel (n, n), whose left-out codes have the least log loss."""
-    wanted = np.eye(n_classes)[codes] - 1.0 / n_classes
+    targets = np.eye(n_classes)[codes] - 1.0 / n_classes
     e, back = kernel_spectrum(kernel)
     basis = back * e
-    pulled = basis.T @ wanted
-    _, left = leave_one_out(basis, pulled, e, RIDGES, wanted)
+    pulled = basis.T @ targets
+    _, left = leave_one_out(basis, pulled, e, RIDGES, targets)
     return _chosen(left, codes, back, pulled, e)
 
 
 def fitted_by_landmarks(X: Array, codes: NDArray, n_classes: int, mapping: Mapping) -> Choice:
     """Return the same by Nystroem's approximation, in blocks of rows."""
-    wanted = np.eye(n_classes)[codes] - 1.0 / n_classes
+    targets = np.eye(n_classes)[codes] - 1.0 / n_classes
     e, back = mapped_spectrum(X, mapping, exact=False)
     by_centers = np.zeros((mapping.n_features, n_classes))
     for part, block in feature_blocks(X, mapping):
-        by_centers += block.T @ wanted[part]
+        by_centers += block.T @ targets[part]
     pulled = back.T @ by_centers
     left = np.empty((len(RIDGES), len(X), n_classes))
     for part, block in feature_blocks(X, mapping):
-        _, left[:, part] = leave_one_out(block @ back, pulled, e, RIDGES, wanted[part])
+        _, left[:, part] = leave_one_out(block @ back, pulled, e, RIDGES, targets[part])
     return _chosen(left, codes, back, pulled, e)
 
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from supdr.methods.class_atlas.neighbours import Embedding
 from supdr.methods.class_atlas.problem import AtlasProblem, AtlasState, Passed, share_of
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
 
@@ -16,6 +17,9 @@ LAMBDAS = (1.0, 3.0, 10.0)
 STEPS = 100
 
 MEMORY = 20
+
+# Towards the neighbour map, in one iteration of the run.
+EMBEDDING_STEPS = 5
 
 
 class GatePath(AtlasProblem):
@@ -36,6 +40,8 @@ class GatePath(AtlasProblem):
         """Take one step of L-BFGS; at the end of a weight see whether it was the last one."""
         if state.complete:
             return state._replace(iteration=state.iteration + 1)
+        if state.embedding is not None:
+            return self._embedded_further(state._replace(iteration=state.iteration + 1), state.embedding)
         if len(state.passed) and state.passed[-1].lam == state.lam:
             state = self._raised(state)
         atlas, basis, lam = state.atlas, state.basis, state.lam
@@ -45,6 +51,13 @@ class GatePath(AtlasProblem):
         if state.steps < STEPS and search.step > 0.0 and fall > self.tol * abs(search.value):
             return state
         return self._judged(state)
+
+    def _embedded_further(self, state: AtlasState, embedding: Embedding) -> AtlasState:
+        """Return the state after some steps towards the neighbour map."""
+        for _ in range(EMBEDDING_STEPS):
+            if not embedding.complete:
+                embedding = embedding.after()
+        return self.embedded(state, embedding)
 
     def _raised(self, state: AtlasState) -> AtlasState:
         """Return the state under the next weight: back where the path began.

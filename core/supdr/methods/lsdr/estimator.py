@@ -77,9 +77,10 @@ class LSDR(InPartitions, Factorisation):
         Step sizes (eta_R, eta_CA) of solver "sgd", > 0.
     preprocessing : {"whiten", "zscore", "minmax", "none"}, default="whiten"
         Fitted inside and applied in `transform`.  Whitening is by a covariance shrunk as Ledoit and Wolf propose, and
-        becomes "zscore" when cells are missing, for classes of half a row to three rows a column, and for sparse rows
-        if the matrix that whitens them would have more than 4,194,304 entries.  On whitened data the first latent axis
-        is close to that of linear discriminant analysis; with two classes the second axis is then arbitrary.
+        becomes "zscore" when cells are missing, for classes of half a row to three rows a column, and, with a warning,
+        for sparse rows if the matrix that whitens them would have more than 4,194,304 entries.  On whitened data the
+        first latent axis is close to that of linear discriminant analysis; with two classes the second axis is then
+        arbitrary.
     row_bias : bool, default=False
         Whether every row has a bias bu_i, as in the paper: a hidden latent coordinate with fixed loadings.
     calibrate : bool, default=True

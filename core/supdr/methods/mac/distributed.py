@@ -28,7 +28,7 @@ from supdr.methods.mac.solvers import Penalty
 from supdr.methods.mac.state import Array, MACState
 from supdr.methods.mac.two_layer import TwoLayerState
 from supdr.rows.in_partitions import PartitionSupport
-from supdr.rows.partitioned import PartitionedRows, fits_in_memory, taken
+from supdr.rows.partitioned import PartitionedRows, fits_in_memory, take_rows
 from supdr.rows.partitions import Partitions, delay, from_list, gather, persist, persist_in_background
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.linear_svm import Heads
@@ -86,7 +86,7 @@ class LabelledRows(PartitionedRows):
         """Return the numbers among the labelled rows of those of some rows that are labelled."""
         if self.sizes == self.all_sizes:
             return numbers[labelled]
-        return taken(self.places, self.all_sizes, numbers[labelled])
+        return take_rows(self.places, self.all_sizes, numbers[labelled])
 
 
 def held_rows(run: Any, rows: Any) -> LabelledRows:
@@ -104,11 +104,11 @@ def held_rows(run: Any, rows: Any) -> LabelledRows:
     return LabelledRows(
         X=X,
         sizes=counts,
-        sampled=taken(places, rows.sizes, rows.sampled)[sample.labelled],
+        sampled=take_rows(places, rows.sizes, rows.sampled)[sample.labelled],
         fingerprint=rows.fingerprint,
         codes=codes,
         judged=judged,
-        judged_X=taken(X, counts, judged),
+        judged_X=take_rows(X, counts, judged),
         all_sizes=rows.sizes,
         places=places,
     )
@@ -181,7 +181,8 @@ class DistributedFeatures(Features):
         """Return Phi'Phi, so that a run that resumes does not sum it again."""
         return self.gram()
 
-    def _of_rows(self, rows: NDArray[np.intp]) -> Array:
+    def of_rows(self, rows: NDArray[np.intp]) -> Array:
+        """Return the features (p, M) of the judged rows."""
         return self.mapping.features(self.rows.judged_X)
 
 

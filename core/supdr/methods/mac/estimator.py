@@ -64,7 +64,8 @@ class MAC(FittedMAC):
         the targets in every pass, see Notes.  "perceptron": an ``MLPRegressor`` with two hidden layers of 32 units that
         continues from its weights.  A regressor needs ``solver="mac"``, one layer and rows in memory.
     n_centers : int or None, default=None
-        M, 1 to n_samples.  None: 1000, or n_samples if there are fewer; with two layers see Notes.
+        M, 1 to n_samples.  None: a quarter of the labelled rows n, at least 1000 (or all rows, if they are fewer), more
+        than 1000 only as far as n M^2 <= 1e12; with two layers see Notes.
     centers : {"kmeans", "random", "all"} or array of shape (M, D), default="kmeans"
         Where the Gaussians sit; an array is in preprocessed coordinates.
     gamma : float, "loo" or "median", default="loo"
@@ -193,8 +194,10 @@ class MAC(FittedMAC):
     "loo": width and ridge are those at which the ridge regression on the class codes does best on rows that it has not
     seen, by exact leave-one-out: share of wrong rows, where a code near 0 counts as wrong, plus .3 times the mean
     squared distance to the own code (with many rows and centres on a random subset).  The scaling of the columns is
-    chosen by the same score on at most 400 rows.  Fewer than three labelled rows a class: the median distance,
-    reg_w = 1e-3 and z-scores.  Weights of rows play no part in these choices.
+    chosen by the same score on at most 400 rows.  With more than 4000 labelled rows, those that are left out in turn,
+    2000 at most, make no centres; widths near the one chosen on the subset are compared on a larger one, and with more
+    than 1000 centres ridges near the chosen one on all rows.  Fewer than three labelled rows a class: the median
+    distance, reg_w = 1e-3 and z-scores.  Weights of rows play no part in these choices.
 
     Two layers (``n_layers=2``, n_components=None is 2): kernel ridge regression from the rows to simplex codes, then
     from leave-one-out codes to K points on a circle.  Widths and ridges are chosen by leave-one-out error; every step
@@ -321,6 +324,7 @@ class MAC(FittedMAC):
             distributed=PartitionedPenalty,
             **shared,
             pool=X,
+            labelled=rows,
             mapping=mapping,
             n_jobs=None if self._partitioned else self.n_jobs,  # a worker has its own number of threads
             row_weights=targets.weights[rows],
@@ -367,7 +371,7 @@ class MAC(FittedMAC):
             return
         if self._calibrated():
             self._calibrated_head()
-        problem = self._problem(*self._training)
+        problem = self._problem_in_use()
         if self._bounded and isinstance(problem, Bounded):
             bound = problem.closed_bound(self._state)
             self.history_["bound"][:] = bound  # of the optimum, hence of every step

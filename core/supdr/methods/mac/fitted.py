@@ -17,7 +17,7 @@ from supdr.methods.mac.solvers import Passes
 from supdr.methods.mac.state import MACState
 from supdr.methods.mac.target_step import cases
 from supdr.methods.mac.two_layer import TwoLayerState
-from supdr.rows.in_partitions import InPartitions
+from supdr.rows.in_partitions import InPartitions, SampleCache
 from supdr.solvers.leave_one_out import enough_labels
 from supdr.solvers.softmax_head import loo_softmax
 
@@ -196,10 +196,15 @@ class FittedMAC(InPartitions):
     @once_per_snapshot
     def _calibrated_head(self) -> tuple[NDArray, NDArray]:
         """Return the softmax, (L, K) and (K,), one score for two classes, fitted to left-out images."""
-        problem = self._problem(*self._training)
+        problem = self._problem_in_use()
         assert isinstance(problem, Passes)
         state = self.snapshot_.state if self._partitioned else self._state
         return loo_softmax(problem.left_out_images(state), problem.judged_codes, problem.judged_weights)
+
+    def _problem_in_use(self) -> Any:
+        """Return the problem of the run while the run lasts, which has the features at hand, else a new one."""
+        own = getattr(self, "_sample_cache", SampleCache()).problem  # runs saved by earlier versions have no cache
+        return own if own is not None and own.workspace else self._problem(*self._training)
 
     def _probabilities(self, scores: NDArray) -> NDArray:
         """Return class probabilities; the scores of the calibrated head are log-odds of left-out rows."""

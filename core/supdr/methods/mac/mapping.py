@@ -18,7 +18,7 @@ from scipy.linalg import cho_solve, solve_triangular
 
 from supdr.engine.interruption import abandonable, checkpoint
 from supdr.rows.in_memory import InMemoryRows
-from supdr.solvers.gaussians import BLOCK_FLOPS, Mapping, rows_in_memory
+from supdr.solvers.gaussians import BLOCK_FLOPS, WIDE, Mapping, rows_in_memory
 from supdr.solvers.leave_one_out import feature_blocks
 
 Array = NDArray[np.float64]
@@ -31,6 +31,10 @@ SMALLEST_RIDGE = 1e-13
 
 KMEANS_ROWS = 20_000
 KMEANS_PASSES = 10
+
+# Multiply-adds after which k-means makes no further pass. Where that is after the first, each centre has few rows, and
+# further passes do not change errors.
+KMEANS_FLOPS = 2e10
 
 
 class FeatureRows(NamedTuple):
@@ -49,7 +53,7 @@ class FeatureRows(NamedTuple):
         """Yield slices of rows with their features."""
         if self.matrix is not None:
             return iter([(slice(None), self.matrix)])
-        return feature_blocks(self.X, self.mapping)
+        return feature_blocks(self.X, self.mapping, brief=False)
 
     def image(self, weights: Array) -> Array:
         """Return F = Phi W' (n, L) for W' (M, L)."""
@@ -62,8 +66,10 @@ class FeatureRows(NamedTuple):
 
     def gram(self) -> Array:
         """Return Phi'Phi (M, M)."""
-        products = (abandonable(partial(_square, block)) for _, block in self.blocks())
-        return sum(products, np.zeros((self.n_features,) * 2))
+        gram = np.zeros((self.n_features,) * 2)
+        for _, block in self.blocks():
+            gram += abandonable(partial(_square, block))
+        return gram
 
 
 def _square(block: Array) -> Array:
@@ -86,6 +92,7 @@ class Features:
         self._eigen: tuple[Array, Array] | None = None
         self._factor: tuple[float, Array] | None = None
         self._squares: Array | None = None
+        self._leverages: dict[float, Array] = {}
 
     @property
     def n_features(self) -> int:
@@ -148,16 +155,26 @@ class Features:
         """
         by_eigenvectors = self.symmetric or self.mapping.n_features <= EIGEN_SIZE
         if not by_eigenvectors:
-            Phi = self._of_rows(rows)
-            half = solve_triangular(self._shifted(ridge), Phi.T, lower=True, check_finite=False)
-            return np.einsum("ij,ij->j", half, half)
+            if ridge not in self._leverages:
+                Phi = self.of_rows(rows)
+                half = solve_triangular(self._shifted(ridge), Phi.T, lower=True, check_finite=False)
+                self._leverages[ridge] = np.einsum("ij,ij->j", half, half)
+            return self._leverages[ridge]
         s, Q = self._eigenvectors()
         if self._squares is None:
-            self._squares = (Q[rows] if self.symmetric else self._of_rows(rows) @ Q) ** 2
+            self._squares = (Q[rows] if self.symmetric else self.of_rows(rows) @ Q) ** 2
         e = np.maximum(s, 0.0)
         return self._squares @ (s**2 / (s**2 + ridge) if self.symmetric else 1.0 / (e + ridge))
 
-    def _of_rows(self, rows: NDArray[np.intp]) -> Array:
+    def left_out(self, rows: NDArray[np.intp], ridge: float, images: Array, targets: Array) -> Array:
+        """Return the images (p, L) of some rows by the mapping without each of them.
+
+        `rows` (p,): see `leverages`; `ridge`: > 0; `images`, `targets` (p, L): of these rows by the mapping with them.
+        """
+        q = np.minimum(self.leverages(rows, ridge), 1.0 - 1e-10)[:, None]
+        return (images - q * targets) / (1.0 - q)
+
+    def of_rows(self, rows: NDArray[np.intp]) -> Array:
         """Return the features (p, M) of the rows that are left out in turn."""
         raise NotImplementedError
 
@@ -203,9 +220,11 @@ class InMemoryFeatures(Features):
         small = copy.copy(self)
         small.part = FeatureRows(self.matrix @ self._eigenvectors()[1][:, -size:])
         small.symmetric, small._gram, small._eigen, small._factor, small._squares = False, None, None, None, None
+        small._leverages = {}
         return small
 
-    def _of_rows(self, rows: NDArray[np.intp]) -> Array:
+    def of_rows(self, rows: NDArray[np.intp]) -> Array:
+        """Return the features (p, M) of some rows."""
         return self.mapping.features(self.part.X[rows]) if self.matrix is None else self.matrix[rows]
 
 
@@ -220,7 +239,7 @@ def choose_centers(X: Array, count: int, how: str, rng: np.random.Generator) -> 
     """Return `count` centres (M, D) by k-means or as random rows; `X` itself if it has no more rows.
 
     `X` (n, D): rows; `count`: M, 1 to n; `how` (one of "kmeans", "random"): k-means runs a few passes on at most
-    `KMEANS_ROWS` random rows; `rng`: source of random numbers.
+    `KMEANS_ROWS` random rows, as many as `KMEANS_FLOPS` allows, at least one; `rng`: source of random numbers.
     """
     if count >= len(X):
         return X
@@ -228,19 +247,33 @@ def choose_centers(X: Array, count: int, how: str, rng: np.random.Generator) -> 
         return X[np.sort(rng.choice(len(X), count, replace=False))]
     most = max(KMEANS_ROWS, 2 * count)
     rows = X if len(X) <= most else X[rng.choice(len(X), most, replace=False)]
+    shift = np.zeros(X.shape[1])
+    if count * X.shape[1] >= WIDE:  # centres need not be exact: half the time
+        shift = rows.mean(axis=0)
+        rows = (rows - shift).astype(np.float32)
     centers = rows[rng.choice(len(rows), count, replace=False)]
-    for _ in range(KMEANS_PASSES):
-        nearest = _nearest(rows, centers)
-        sizes = np.bincount(nearest, minlength=count)
-        sums = np.column_stack([np.bincount(nearest, weights=column, minlength=count) for column in rows.T])
-        moved = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centers)
+    passes = int(np.clip(KMEANS_FLOPS // (rows.size * count), 1, KMEANS_PASSES))
+    for _ in range(passes):
+        moved = _moved_centers(rows, centers)
         if np.array_equal(moved, centers):
             break
         centers = moved
-    return np.ascontiguousarray(centers)
+    return np.ascontiguousarray(centers + shift)
 
 
-def _nearest(rows: Array, centers: Array) -> NDArray[np.intp]:
+def _moved_centers(rows: NDArray, centers: NDArray) -> NDArray:
+    """Return the means (M, D) of the rows nearest to each centre; a centre without rows stays."""
+    nearest = _nearest(rows, centers)
+    sizes = np.bincount(nearest, minlength=len(centers))
+    taken = sizes > 0
+    first = np.concatenate([[0], np.cumsum(sizes[taken])[:-1]])
+    sums = np.add.reduceat(rows[np.argsort(nearest, kind="stable")], first, axis=0)
+    moved = centers.copy()
+    moved[taken] = sums / sizes[taken, None].astype(rows.dtype)
+    return moved
+
+
+def _nearest(rows: NDArray, centers: NDArray) -> NDArray[np.intp]:
     """Return the index of the nearest centre of every row (n,)."""
     half = 0.5 * np.einsum("ij,ij->i", centers, centers)
     nearest = np.empty(len(rows), dtype=np.intp)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import zlib
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -34,7 +35,7 @@ from supdr.methods.mac.classes import (
     simplex_numbers,
 )
 from supdr.methods.mac.labelled_rows import LabelledInMemory
-from supdr.methods.mac.mapping import Features, choose_centers
+from supdr.methods.mac.mapping import EIGEN_SIZE, Features, choose_centers
 from supdr.methods.mac.regressor import RegressorMapping
 from supdr.methods.mac.state import Array, MACState, PulledTargets, RowSums, Settings
 from supdr.methods.mac.target_step import cases, moved_rows
@@ -42,12 +43,15 @@ from supdr.solvers.distances import median_distance
 from supdr.solvers.gaussians import Mapping
 from supdr.solvers.leave_one_out import (
     RIDGES,
+    SQUARE_WEIGHT,
     WIDTHS,
     Choice,
     best_ridge,
     best_ridge_of_rows,
     best_width,
     enough_labels,
+    judged,
+    lowest_nearby,
     search_share,
 )
 from supdr.solvers.linear_svm import Heads
@@ -56,14 +60,29 @@ from supdr.solvers.linear_svm import Heads
 # that the objective's first eight digits do not, so that rows in partitions give the same run as rows in memory.
 SVM_TOL = 1e-9
 
-DEFAULT_CENTERS = 1000
+# Where the number of centres is not given: at least so many, and more for more rows, as long as rows times squared
+# centres, the multiply-adds of Phi'Phi, are no more than so many: half a minute.
+FEWEST_CENTERS = 1000
+ROWS_PER_CENTER = 4
+CENTERS_WORK = 10**12
 
 # Rows times squared centres of the random subset on which width and ridge are chosen where all would be more, with as
 # many rows per centre: with few rows per centre the fit interpolates noise, and its error is not that of all rows.
 SEARCH_WORK = 1.3e8
 
+# Rows beyond which centres are not made of the rows that are left out in turn, and widths near the one that is best on
+# the subset are compared on a larger one, since few centres need wider Gaussians than many.
+MANY_ROWS = 4_000
+NEARBY_WORK = 4e9
+
+# Factor between such widths.
+WIDTH_STEP = 1.2
+
 # Rows of a sample, where it is not all there are, on which width and ridge are chosen.
 SEARCH_ROWS = 4_000
+
+# Factor between ridges that are compared on all features.
+RIDGE_STEP = math.sqrt(10.0)
 
 # reg_w where labels are too few to choose it.
 FEW_LABELS_RIDGE = 1e-3
@@ -75,6 +94,7 @@ class MACProblem(Problem):
 
     X (n, D): preprocessed labelled rows.
     pool (N, D): all rows: where centres are chosen.
+    labelled (N,): which of them are X; None: all.
     codes (n,): classes.
     n_classes, n_components: K and L.
     mapping: one of "rbf", "linear".
@@ -111,6 +131,7 @@ class MACProblem(Problem):
     n_jobs: int | None
     row_weights: Array
     scaling: str
+    labelled: NDArray[np.bool_] | None = None
     all_rows: Any = None
     brief: bool = False
     bounded: bool = True
@@ -179,15 +200,21 @@ class MACProblem(Problem):
         elif self.centers == "all":
             centers = self.X
         else:
-            count = min(DEFAULT_CENTERS, len(self.pool)) if self.n_centers is None else self.n_centers
-            centers = choose_centers(self.pool, count, self.centers, rng)
+            count = self._default_count() if self.n_centers is None else self.n_centers
+            centers = choose_centers(self._rows_for_centers(count), count, self.centers, rng)
         unit = median_distance(self.X, rng)
         if self.gamma == "loo" and enough_labels(self.codes):
             choice = self._search(centers, unit, WIDTHS, rng)
-            return Mapping("rbf", centers, choice.gamma), self._as_reg_w(choice)
+            mapping = Mapping("rbf", centers, choice.gamma)
+            return mapping, self._as_reg_w(choice, mapping)
         gamma = 0.5 / unit**2 if isinstance(self.gamma, str) else float(self.gamma)
         mapping = Mapping("rbf", centers, gamma)
         return mapping, self.chosen_ridge(mapping, seed)
+
+    def _default_count(self) -> int:
+        """Return how many centres there are where their number is not given."""
+        n = self.all_rows.n_rows
+        return min(len(self.pool), max(FEWEST_CENTERS, min(n // ROWS_PER_CENTER, math.isqrt(CENTERS_WORK // n))))
 
     def chosen_ridge(self, mapping: Mapping, seed: int) -> float:
         """Return reg_w for a given mapping."""
@@ -197,16 +224,19 @@ class MACProblem(Problem):
             return FEW_LABELS_RIDGE
         rng = np.random.default_rng([seed, 1 << 19])
         if mapping.kind == "rbf":
-            return self._as_reg_w(self._search(mapping.centers, 1.0, (math.sqrt(0.5 / mapping.gamma),), rng))
+            return self._as_reg_w(self._search(mapping.centers, 1.0, (math.sqrt(0.5 / mapping.gamma),), rng), mapping)
         corners = simplex_codes(self.n_classes)
         if isinstance(self.X, SparseRows):
-            return self._as_reg_w(best_ridge_of_rows(self.X - mapping.centers[0], self.codes, corners, rng))
+            return self._as_reg_w(best_ridge_of_rows(self.X - mapping.centers[0], self.codes, corners, rng), mapping)
         Phi = mapping.features(self.X)
         size = float((Phi**2).sum(axis=1).mean()) or 1.0
-        return self._as_reg_w(best_ridge(Phi, self.codes, corners, RIDGES * size, symmetric=False))
+        return self._as_reg_w(best_ridge(Phi, self.codes, corners, RIDGES * size, symmetric=False), mapping)
 
     def _search(self, centers: Array, unit: float, widths: tuple[float, ...], rng: np.random.Generator) -> Choice:
-        """Return the best width and ridge, on a subset of rows and centres if all are many."""
+        """Return the best width and ridge, on a subset of rows and centres if all are many.
+
+        Where there are very many, more widths near the best of a small subset are compared on a larger one.
+        """
         X, codes, of_sample = self.X, self.codes, 1.0
         if SEARCH_ROWS < len(X) < self.all_rows.n_rows:
             some = np.sort(rng.choice(len(X), SEARCH_ROWS, replace=False))
@@ -217,14 +247,97 @@ class MACProblem(Problem):
             rows = np.sort(rng.choice(len(X), max(int(share * len(X)), 2), replace=False))
             X, codes = X[rows], codes[rows]
             count = max(int(share * len(centers)), 1)
-            centers = X if same else centers[rng.choice(len(centers), count, replace=False)]
-        ridges = RIDGES if isinstance(self.reg_w, str) else np.array([share * 2.0 * self.reg_w / self.mu])
-        choice = best_width(X, codes, simplex_codes(self.n_classes), centers, unit, widths=widths, ridges=ridges)
-        return choice._replace(ridge=choice.ridge / share * of_sample)
+            few = X if same else centers[rng.choice(len(centers), count, replace=False)]
+        else:
+            few = centers
+        choice = self._best_width(X, codes, few, unit, widths, share)
+        if len(widths) > 1 and self._leaves_rows_for_centers(len(centers)):
+            return self._nearby_width(centers, unit, choice.width, rng)
+        return choice._replace(ridge=choice.ridge * of_sample)
 
-    def _as_reg_w(self, choice: Choice) -> float:
+    def _best_width(
+        self,
+        X: Array,
+        codes: NDArray,
+        centers: Array,
+        unit: float,
+        widths: tuple[float, ...],
+        share: float,
+        some: NDArray | None = None,
+    ) -> Choice:
+        """Return the best width on a share of the rows and centres, with the ridge for all rows."""
+        ridges = RIDGES if isinstance(self.reg_w, str) else np.array([share * 2.0 * self.reg_w / self.mu])
+        corners = simplex_codes(self.n_classes)
+        choice = best_width(X, codes, corners, centers, unit, widths=widths, ridges=ridges, some=some)
+        return choice._replace(ridge=choice.ridge / share)
+
+    def _nearby_width(self, centers: Array, unit: float, width: float, rng: np.random.Generator) -> Choice:
+        """Return the best of some widths near one, on a larger subset, judged by rows that no centre was made of."""
+        n, left_out = len(self.X), self.sample_rows.judged
+        share = search_share(n, len(centers), NEARBY_WORK)
+        others = rng.choice(np.delete(np.arange(n), left_out), max(int(share * n) - len(left_out), 0), replace=False)
+        rows = np.union1d(left_out, others)
+        share = len(rows) / n
+        few = centers[rng.choice(len(centers), max(int(share * len(centers)), 1), replace=False)]
+        X, codes, some = self.X[rows], self.codes[rows], np.searchsorted(rows, left_out)
+        choices = dict[int, Choice]()
+
+        def score(number: int) -> float:
+            """Return the score at so many steps from the first width."""
+            widths = (width * WIDTH_STEP**number,)
+            choices[number] = self._best_width(X, codes, few, unit, widths, share, some)
+            return choices[number].score
+
+        return choices[lowest_nearby(score)]
+
+    def _rows_for_centers(self, count: int) -> Array:
+        """Return the rows (q, D) of which centres are made: of many rows, those that are not left out in turn.
+
+        A centre that a row was made into predicts the row better than it predicts new ones.
+        """
+        if not self._leaves_rows_for_centers(count):
+            return self.pool
+        judged = self.sample_rows.judged
+        return np.delete(self.pool, judged if self.labelled is None else np.flatnonzero(self.labelled)[judged], axis=0)
+
+    def _leaves_rows_for_centers(self, count: int) -> bool:
+        """Whether rows are many, and enough for so many centres without those that are left out in turn."""
+        by_name = isinstance(self.centers, str) and self.centers != "all"
+        return by_name and len(self.X) > MANY_ROWS and count <= len(self.pool) - len(self.sample_rows.judged)
+
+    @cached_property
+    def sample_rows(self) -> LabelledInMemory:
+        """The rows in memory on which mapping, width and ridge are chosen."""
+        rows = self.all_rows
+        return rows if isinstance(rows, LabelledInMemory) else LabelledInMemory(self.X, self.codes)
+
+    def _as_reg_w(self, choice: Choice, mapping: Mapping) -> float:
         """Return the reg_w whose ridge at the first mu is the chosen one."""
-        return 0.5 * self.mu * choice.ridge if isinstance(self.reg_w, str) else float(self.reg_w)
+        if not isinstance(self.reg_w, str):
+            return float(self.reg_w)
+        many = mapping.kind == "rbf" and mapping.n_features > EIGEN_SIZE
+        return 0.5 * self.mu * (self._nearby_ridge(mapping, choice.ridge) if many else choice.ridge)
+
+    def _nearby_ridge(self, mapping: Mapping, ridge: float) -> float:
+        """Return the ridge at which all features do best on left-out rows: in steps from one that a subset suggests.
+
+        O(M^3 + p M^2) a step for p judged rows.
+        """
+        rows = self.sample_rows
+        features = self.features(mapping) if rows is self.all_rows else rows.features(mapping)
+        corners = simplex_codes(self.n_classes)
+        targets, Phi = corners[rows.codes], features.of_rows(rows.judged)
+        pulled = features.pull_back(targets)
+
+        def score(number: int) -> float:
+            """Return the score at so many steps from the first ridge."""
+            value = ridge * RIDGE_STEP**number
+            images = Phi @ features.solve(targets, pulled, value)
+            left_out = features.left_out(rows.judged, value, images, targets[rows.judged])
+            error, square = judged(left_out, rows.codes[rows.judged], corners)
+            return error + SQUARE_WEIGHT * square
+
+        return max(ridge * RIDGE_STEP ** lowest_nearby(score), features.smallest_ridge())
 
     # --- objective ----------------------------------------------------------------------------------------------------
 

@@ -31,20 +31,18 @@ class Passes(Bounded):
     @cached_property
     def judged_codes(self) -> NDArray:
         """Classes of the rows that are left out in turn."""
-        return self.all_rows.taken(self.all_rows.codes, self.all_rows.judged)
+        return self.all_rows.take(self.all_rows.codes, self.all_rows.judged)
 
     @cached_property
     def judged_weights(self) -> Array:
         """Their weights."""
-        return self.all_rows.taken(self.all_rows.weights, self.all_rows.judged)
+        return self.all_rows.take(self.all_rows.weights, self.all_rows.judged)
 
     def left_out_images(self, state: MACState) -> Array:
         """Return the images (p, L) of the judged rows by the mapping without them, targets fixed."""
         features, rows = self.features_of(state), self.all_rows
-        q = features.leverages(rows.judged, least_ridge(state.reg_w, state.mu, features))
-        q = np.minimum(q, 1.0 - 1e-10)[:, None]
-        latent, targets = (rows.taken(each, rows.judged) for each in (state.latent, self.fitted_targets(state)))
-        return (latent - q * targets) / (1.0 - q)
+        latent, targets = (rows.take(each, rows.judged) for each in (state.latent, self.fitted_targets(state)))
+        return features.left_out(rows.judged, least_ridge(state.reg_w, state.mu, features), latent, targets)
 
     def left_out_error(self, state: MACState) -> float:
         """Return the share of rows wrong by the mapping without them, targets and classifiers fixed."""

@@ -10,8 +10,6 @@ G. Meurant, "Matrices, moments and quadrature", 1994.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal
@@ -37,7 +35,12 @@ LSMR_TOL = 1e-12
 # Most steps of LSMR, as a multiple of the smaller number of rows and columns: without rounding it would be 1.
 LSMR_STEPS = 4
 
-LANCZOS_STEPS = 30
+# Most Lanczos steps, and the change of 1 - leverage, as a share of it, below which they end.
+LANCZOS_STEPS, LANCZOS_TOL = 30, 1e-7
+# The constant vector is an eigenvector if Phi Phi' makes it shorter than this share of what it does on average.
+CENTRED = 1e-12
+# The nodes of a ridge serve ridges down to this share of it: those of a run fall.
+RIDGES_SERVED = 100.0
 # Rows whose Lanczos steps are taken together.
 LANCZOS_ROWS = 16
 
@@ -57,7 +60,8 @@ class SparseFeatures(Features):
     def __init__(self, X: SparseRows, mapping: Mapping, direct_size: int = DIRECT_SIZE) -> None:
         super().__init__(InMemoryRows(len(X)), mapping)
         self.X, self.Phi, self.is_direct = X, X - mapping.centers[0], min(X.shape) <= direct_size
-        self._judged: NDArray[np.intp] | None = None
+        self._quadrature: tuple[Array, Array] | None = None
+        self._least_ridge = np.inf
 
     @property
     def part(self) -> SparseFeatures:
@@ -93,23 +97,19 @@ class SparseFeatures(Features):
 
         `rows` (p,): the same in every call; `ridge`: > 0.
         """
-        if self._judged is None:
-            self._judged = rows
-        nodes, weights = self._quadrature
-        return (weights * (nodes / (nodes + ridge))).sum(axis=1)
+        if self._quadrature is None or ridge < self._least_ridge:
+            self._least_ridge = ridge / RIDGES_SERVED
+            self._quadrature = self._measured(rows)
+        return _leverages(*self._quadrature, ridge)
 
-    @cached_property
-    def _quadrature(self) -> tuple[Array, Array]:
-        """Nodes (p, k), or (k,), and weights (p, k): a leverage is the weighted sum of node / (node + ridge)."""
-        assert self._judged is not None
-        if self.is_direct:
-            e, Q = self._eigenvectors()
-            if len(Q) == len(self.X):
-                return e, Q[self._judged] ** 2
-            return e, (self.Phi[self._judged] @ Q) ** 2 / np.maximum(e, np.finfo(float).tiny)
-        chunks = np.split(self._judged, range(LANCZOS_ROWS, len(self._judged), LANCZOS_ROWS))
-        nodes, weights = zip(*(row_measures(rows, self.Phi) for rows in chunks))
-        return np.concatenate(nodes), np.concatenate(weights)
+    def _measured(self, rows: NDArray[np.intp]) -> tuple[Array, Array]:
+        """Return nodes (p, k), or (k,), and weights (p, k) of the measures of some rows (p,)."""
+        if not self.is_direct:
+            return row_measures(rows, self.Phi, self._least_ridge)
+        e, Q = self._eigenvectors()
+        if len(Q) == len(self.X):
+            return e, Q[rows] ** 2
+        return e, (self.Phi[rows] @ Q) ** 2 / np.maximum(e, np.finfo(float).tiny)
 
     def _eigenvectors(self) -> tuple[Array, Array]:
         """Return eigenvalues and eigenvectors of the smaller one of Phi Phi' and Phi'Phi."""
@@ -128,18 +128,52 @@ class SparseFeatures(Features):
 
 
 @cached
-def row_measures(rows: NDArray[np.intp], Phi: SparseRows) -> tuple[Array, Array]:
-    """Return nodes and weights (p, k) of the measures of some rows (p,) under Phi Phi', by Lanczos steps."""
-    shape = LANCZOS_STEPS, len(rows)
-    diagonal, beside = np.zeros(shape), np.zeros(shape)
-    before, now = np.zeros((len(Phi), len(rows))), np.zeros((len(Phi), len(rows)))
+def row_measures(rows: NDArray[np.intp], Phi: SparseRows, ridge: float) -> tuple[Array, Array]:
+    """Return nodes and weights (p, `LANCZOS_STEPS`) of the measures of some rows (p,) under Phi Phi'.
+
+    `ridge`: the smallest one that they serve.
+    """
+    nodes, weights = np.zeros((2, len(rows), LANCZOS_STEPS))
+    for first in range(0, len(rows), LANCZOS_ROWS):
+        some = slice(first, first + LANCZOS_ROWS)
+        of_some = _measures(rows[some], Phi, ridge)
+        steps = of_some[0].shape[1]
+        nodes[some, :steps], weights[some, :steps] = of_some
+    return nodes, weights
+
+
+def _measures(rows: NDArray[np.intp], Phi: SparseRows, ridge: float) -> tuple[Array, Array]:
+    """Return nodes and weights (p, k), by as many Lanczos steps as change the leverages at the ridge.
+
+    Of centred columns the constant vector is an eigenvector, of eigenvalue 0, which adds nothing to a leverage: the
+    steps begin without it, as it would take the most of them.
+    """
+    diagonal: list[Array] = []
+    beside: list[Array] = []
+    latest = np.full(len(rows), np.inf)
+    before, now = np.zeros((2, len(Phi), len(rows)))
     now[rows, np.arange(len(rows))] = 1.0
-    for step in range(LANCZOS_STEPS):
+    if Phi.total @ Phi.total <= CENTRED * len(Phi) * Phi.square:
+        now -= 1.0 / len(Phi)
+    lengths = np.linalg.norm(now, axis=0)
+    now /= lengths
+    for step in range(1, LANCZOS_STEPS + 1):
         checkpoint()
-        following = Phi @ (Phi.T @ now) - beside[step - 1] * before
-        diagonal[step] = np.einsum("ij,ij->j", now, following)
-        following -= diagonal[step] * now
-        beside[step] = np.linalg.norm(following, axis=0)
-        before, now = now, following / np.where(beside[step] > 0.0, beside[step], 1.0)
-    spectra = [eigh_tridiagonal(one, other) for one, other in zip(diagonal.T, beside[:-1].T)]
-    return np.maximum([e for e, _ in spectra], 0.0), np.array([vectors[0] ** 2 for _, vectors in spectra])
+        following = Phi.row_gram_times(now) - (beside[-1] if beside else 0.0) * before
+        diagonal.append(np.einsum("ij,ij->j", now, following))
+        following -= diagonal[-1] * now
+        if step % 2 == 0 or step == LANCZOS_STEPS:
+            spectra = [eigh_tridiagonal(*each) for each in zip(np.transpose(diagonal), np.transpose(beside))]
+            nodes = np.maximum([e for e, _ in spectra], 0.0)
+            weights = np.array([vectors[0] ** 2 for _, vectors in spectra]) * lengths[:, None] ** 2
+            last, latest = latest, 1.0 - _leverages(nodes, weights, ridge)
+            if (np.abs(latest - last) <= LANCZOS_TOL * np.abs(latest)).all():
+                break
+        beside.append(np.linalg.norm(following, axis=0))
+        before, now = now, following / np.where(beside[-1] > 0.0, beside[-1], 1.0)
+    return nodes, weights
+
+
+def _leverages(nodes: Array, weights: Array, ridge: float) -> Array:
+    """Return the leverages (p,) by their quadrature, nodes (p, k) or (k,) and weights (p, k)."""
+    return (weights * (nodes / (nodes + ridge))).sum(axis=1)

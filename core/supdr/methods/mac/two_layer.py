@@ -283,7 +283,7 @@ class TwoLayerProblem(Problem):
             losses = self._log_losses(first.left_out)
             return self._mixture(first, corners, float(SHARPNESS[int(np.argmin(losses))]))
         rng = np.random.default_rng([seed, 3])
-        codes = self.all_rows.taken(first.left_out, self.all_rows.sampled)
+        codes = self.all_rows.take(first.left_out, self.all_rows.sampled)
         unit = median_distance(codes, rng)
         centers = codes[np.sort(rng.choice(len(codes), min(SECOND_CENTERS, len(codes)), replace=False))]
         paths = []

@@ -126,8 +126,8 @@ class SDRGLM(FittedSDRGLM):
         Whether solver "fast" replaces the factors by the equivalent ones with the smallest ridges after every sweep.
     preprocessing : {"whiten", "zscore", "minmax", "none"}, default="whiten"
         Applied to Gaussian columns only.  "whiten" becomes "zscore" if there are others, if cells are missing, if
-        columns have weights, if factors are nonnegative, if there are no more than three rows a column, or if rows are
-        sparse and the matrix that whitens them would have more than 4,194,304 entries.
+        columns have weights, if factors are nonnegative, if there are no more than three rows a column, or, with a
+        warning, if rows are sparse and the matrix that whitens them would have more than 4,194,304 entries.
     calibrate : bool, default=True
         Whether `predict` uses a predictor refitted on latent rows of the labelled rows that were made without them.
         False is the paper's prediction, which answers the majority when lam is small.

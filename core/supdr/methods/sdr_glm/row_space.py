@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from supdr.engine.preprocessing import fit_preprocessing
 from supdr.engine.reuse import reused
+from supdr.engine.sparse_rows import is_sparse
 from supdr.functions.families import BERNOULLI, check_values
 from supdr.solvers.low_rank import row_blocks
 
@@ -21,7 +22,7 @@ def may_be_rotated(estimator: Any, part: Any) -> bool:
     """Whether the columns of a part of a sweep's rows may be rotated: complete, Gaussian, wide, of equal weight."""
     n_rows, n_columns = part.rows.X.shape
     family = estimator.family_x
-    wide = n_columns > 2 * n_rows and part.rows.X.dtype.kind == "f"
+    wide = n_columns > 2 * n_rows and part.rows.X.dtype.kind == "f" and not is_sparse(part.rows.X)
     plain = estimator.column_weight is None and not estimator.nonnegative and estimator.solver == "fast"
     if not (wide and plain and isinstance(family, str) and family in ("auto", "gaussian")):
         return False
