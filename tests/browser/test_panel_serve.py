@@ -14,7 +14,7 @@ ENOUGH = 8
 
 
 SWEEP = (  # more than a test waits for
-    "?page=sensitivity&data=spirals&method=NSDR&method.max_iter=5000&method.tol=0"
+    "?page=sensitivity&data=spirals&method=NSDR&method.max_iter=100&method.tol=0"
     "&sweep.x=C:log:0.001:1000:30&sweep.y=reg_u:log:0.001:10:30"
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -63,7 +64,7 @@ if (number !== undefined) {
   source.selected.indices = []
   if (!/^[0-9]/.test(links[number])) return
   const first = unpacked(links.find((link) => link.includes(":")), [])
-  window.open(unpacked(links[number], first).join("&"), "_blank")
+  window.open(unpacked(links[number], first).join(""), "_blank")
 }
 """
 
@@ -204,17 +205,20 @@ def _cells(
     )
 
 
+_PIECES = re.compile("(?=[&%])")
+
+
 def packed_links(links: Sequence[str]) -> list[str]:
-    """Write links as what differs from the first one: "19 5:method.C=2 17:cell=5" has 19 pieces, joined by "&".
+    """Write links as what differs from the first one: "39 5:&method.C=2 37:%2C" has 39 pieces, which "&" or "%" begins.
 
     Links hardly differ, and would be most of what the page sends.  An empty link stays empty.
     """
     first = next(filter(None, links), "")
-    return [_packed(link, [] if link is first else first.split("&")) for link in links]
+    return [_packed(link, [] if link is first else _PIECES.split(first)) for link in links]
 
 
 def _packed(link: str, before: Sequence[str]) -> str:
-    pieces = link.split("&")
+    pieces = _PIECES.split(link)
     changes = [f"{k}:{piece}" for k, piece in enumerate(pieces) if list(before[k : k + 1]) != [piece]]
     return " ".join([str(len(pieces)), *changes]) if link else ""
 
