@@ -94,11 +94,11 @@ class SensitivityLayout:
         self.maps = widgets.button("Maps", on_maps, icon="grid_view")
         save_figure(self.png, "heatmap", "supdr-sweep.png")
         self.search = widgets.button("Search", on_search, icon="search")
-        self.searched = widgets.html(margin=(0, 8))
+        self.searched = widgets.html(margin=(0, 4))
         self.status = widgets.html(css=BAR_CSS, margin=(2, 0))
         self.notice = Notice()
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(TITLE)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
-        self.result = widgets.html(margin=(0, 8, 8, 8))
+        self.result = widgets.html(margin=(0, 4, 8, 4))
         plots = self._plots(charts)
         main = pn.Column(
             heading,
