@@ -25,7 +25,7 @@ TEXTS := README.md CHANGELOG.md CONTRIBUTING.md docs core supdr_viz apps benchma
 help:
 	@echo "make serve       start the explorer on http://localhost:$(PORT)"
 	@echo "make test        run the tests, those in a real browser included"
-	@echo "make test-all    run the long extras too, among them JupyterLab, UMAP and PaCMAP"
+	@echo "make test-all    run the long extras too, among them Firefox, WebKit, JupyterLab, UMAP and PaCMAP"
 	@echo "make test-times  run the tests and print the seconds of every file and of the slowest tests"
 	@echo "make fuzz        give the app 10,000 damaged links, states, lessons, sweeps, messages and files"
 	@echo "make faults      kill servers, tabs, sweeps and workers at random moments, 50 times each"
@@ -43,6 +43,7 @@ test: $(INSTALLED_TEST)
 	@chromium="$$(sh scripts/chromium.sh)" && CHROMIUM="$$chromium" $(PYTEST) -m "not slow" $(ARGS)
 
 test-all: $(INSTALLED_ALL)
+	@sh scripts/engines.sh
 	@$(PYTHON_IN_VENV) -m supdr.warm
 	@chromium="$$(sh scripts/chromium.sh)" && CHROMIUM="$$chromium" $(PYTEST) $(ARGS)
 

@@ -12,13 +12,13 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import FloatRect, Page, sync_playwright
+from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
 
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.export.film import gif
@@ -44,7 +44,7 @@ def run(page: Page) -> None:
     page.wait_for_selector(".status .numbers b", timeout=60_000)
     page.wait_for_timeout(1500)
     page.locator("body").press("Space")
-    page.get_by_text("finished", exact=True).wait_for(timeout=300_000)
+    page.get_by_text("finished", exact=True).wait_for(timeout=900_000)
     page.wait_for_timeout(2500)
 
 
@@ -111,30 +111,46 @@ def main(names: list[str]) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     if not names or FILM in names:
         (FOLDER / f"{FILM}.gif").write_bytes(film())
+    with serving() as server, chromium() as browser:
+        for name in [name for name in SHOTS if not names or name in names]:
+            scheme, address, act = SHOTS[name]
+            page = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme=scheme)
+            page.goto(f"{server}/{address}")
+            part = act(page)
+            page.evaluate("document.documentElement.dataset.settle = 'all'")
+            page.wait_for_selector('html[data-settled="all"]', state="attached", timeout=300_000)
+            save(page, FOLDER / f"{name}.png", part)
+            page.close()
+        if not names or REPORT in names:
+            page = browser.new_page(viewport={"width": 1100, "height": 940})
+            page.set_content(film("report").decode())
+            page.wait_for_timeout(2500)
+            save(page, FOLDER / f"{REPORT}.png")
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """Serve the app; yields its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     server = subprocess.Popen([sys.executable, "-m", "supdr_viz.cli", "--port", str(port), "--no-browser"])
     try:
         wait_for(f"http://localhost:{port}/explorer")
-        with sync_playwright() as playwright:
-            path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-            browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-            for name in [name for name in SHOTS if not names or name in names]:
-                scheme, address, act = SHOTS[name]
-                page = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme=scheme)
-                page.goto(f"http://localhost:{port}/{address}")
-                save(page, FOLDER / f"{name}.png", act(page))
-                page.close()
-            if not names or REPORT in names:
-                page = browser.new_page(viewport={"width": 1100, "height": 940})
-                page.set_content(film("report").decode())
-                page.wait_for_timeout(2500)
-                save(page, FOLDER / f"{REPORT}.png")
-            browser.close()
+        yield f"http://localhost:{port}"
     finally:
         server.terminate()
         server.wait()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start a browser."""
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
 
 
 def wait_for(url: str) -> None:
@@ -150,7 +166,7 @@ def wait_for(url: str) -> None:
 def save(page: Page, path: Path, part: FloatRect | None = None) -> None:
     """Save the page, or a part of it, with a reduced palette: a tenth of the size, no visible loss."""
     page.screenshot(path=path, clip=part)
-    Image.open(path).convert("RGB").quantize(256).save(path, optimize=True)
+    Image.open(path).convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
 
 
 def film(kind: str = "film") -> bytes:

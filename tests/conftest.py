@@ -1,5 +1,6 @@
 """Options and fixtures that all tests share."""
 
+import gc
 import os
 import shutil
 import tempfile
@@ -81,6 +82,13 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=without)
         left_out = set(without)
         items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_collection_finish():
+    """Look for garbage seldom, and not among what was imported: it would take a tenth of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def cases_beside(data_dir):

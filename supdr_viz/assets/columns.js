@@ -2,7 +2,7 @@
 // From the server: `columns`, `roles`, `views`, `proposals`, `rules`.
 const ROLES = ["use", "leave out", "target"]
 const CSS = `
-.columns { max-height: min(420px, 50vh); overflow: auto; border: 1px solid var(--supdr-border); border-radius: 6px; }
+.columns { max-width: 760px; max-height: min(420px, 50vh); overflow: auto; border: 1px solid var(--supdr-border); border-radius: 6px; }
 table { border-collapse: collapse; width: 100%; font: 12px Roboto, sans-serif; color: var(--supdr-text); }
 th { text-align: left; font-weight: 400; padding: 3px 6px; overflow-wrap: anywhere; }
 th b { font-weight: 600; } small { display: block; color: var(--supdr-secondary); font-size: 11px; }

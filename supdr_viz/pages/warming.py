@@ -54,6 +54,10 @@ class KernelWait:
             self._wait()
         return True
 
+    def forget(self) -> None:
+        """Wait no longer: what was to happen is not wanted any more."""
+        self._then = None
+
     def _wait(self) -> None:
         warming, methods = warm.start_in_background(), self._methods
         ticker = pn.state.add_periodic_callback(functools.partial(self._report, warming, methods), period=500)

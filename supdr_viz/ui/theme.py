@@ -9,12 +9,14 @@ every component and follow the theme by themselves; Bokeh glyphs take them from 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
+from string import Template
 from typing import Any
 
 from bokeh.palettes import Cividis256
 
 from supdr_viz.ui import panel_workarounds
-from supdr_viz.ui.own_files import ASSETS
+from supdr_viz.ui.own_files import ASSETS, image
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,9 @@ DARK = replace(
 # The kit's own sheet, which tells where the fonts of the pages are.
 FONTS = "static/extensions/panel-material-ui/panel-material-ui.bundle.css"
 
+# Kinds of windows that have a still of their own, as in `assets/still.css`; others see the outline of the page.
+STILLS = ("wide", "phone")
+
 FONT_SIZE = 13
 HEADER_HEIGHT = 48
 SIDEBAR_WIDTH = 280
@@ -147,7 +152,7 @@ def css_variables(colours: Palette) -> str:
 
 
 # Less motion for those who ask for it: a style sheet for every component, since none of the page's reaches into it.
-STILL = """
+LESS_MOTION = """
 @media (prefers-reduced-motion: reduce) {
   *, *::before, *::after { transition-duration: 0s !important; animation-duration: 0s !important; }
 }
@@ -180,6 +185,7 @@ HEAD = (
     + _asset("skeleton.css")
     + "{% endblock %}{% block loader %}"
     + _asset("skeleton.html")
+    + "{# still #}"
     + _without("bokeh-gl", "js")  # no figure is drawn by WebGL
     + """{% endblock %}{% block postamble %}{{ super() }}
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -212,6 +218,34 @@ addEventListener("click", (event) => {
 }, true)
 </script>{% endblock %}"""
 )
+
+
+@cache
+def template(with_still: bool) -> str:
+    """Return the page's HTML template.
+
+    `with_still`: with the still of the explorer's opening, which lies over the page until the page has drawn it;
+    ``python scripts/still.py`` draws it. Its pictures are files that the server must offer, see `OwnFile.offered`.
+    """
+    if not with_still:
+        return HEAD
+    drawn = Template("".join(_asset(f"still/{kind}.html") for kind in STILLS)).safe_substitute(_pictures())
+    still = f'<style>{_asset("still.css")}</style><div id="still" aria-hidden="true">{drawn}</div>'
+    return HEAD.replace("{# still #}", f"{{% raw %}}{still}{{% endraw %}}")
+
+
+def _pictures() -> dict[str, str]:
+    """Return the addresses of the still's pictures and of those of the examples, by their names in the drawing."""
+    addresses = {}
+    for folder in ("still", "gallery"):
+        for file in (ASSETS / folder).iterdir():
+            if file.name.endswith(".webp"):
+                address = image(file.read_bytes())
+                stem = file.name.removesuffix(".webp").replace("-", "_")
+                name = stem if folder == "still" else f"own_{address.rpartition('/')[2].removesuffix('.webp')}"
+                addresses[name] = address
+    return addresses
+
 
 # JavaScript for ``page.jscallback(dark_theme=REMEMBER_THEME)``: the choice survives a reload, and HTML follows it.
 REMEMBER_THEME = """
@@ -293,7 +327,7 @@ def page_options() -> dict[str, Any]:
     return {
         "title": "supdr",
         "theme_config": theme_config(),
-        "template": HEAD,
+        "template": template(with_still=False),
         "sx": PAGE_SX,
         "sidebar_width": SIDEBAR_WIDTH,
         "sidebar_resizable": False,

@@ -55,9 +55,9 @@ def make_page(
     page; `wide`, `narrow`: return what the header of a wide window holds, and what a narrow one has above its sidebar
     instead: built when the window is so for the first time; `**content`: ``main``, … of ``panel_material_ui.Page``.
     """
-    option, still = "css_files" if OwnFile.offered else "raw_css", sheet(theme.STILL)
-    if still not in (sheets := getattr(pn.config, option)):
-        setattr(pn.config, option, [*sheets, still])
+    option, calm = "css_files" if OwnFile.offered else "raw_css", sheet(theme.LESS_MOTION)
+    if calm not in (sheets := getattr(pn.config, option)):
+        setattr(pn.config, option, [*sheets, calm])
     above = pn.Column(margin=0, css_classes=["narrow-only"], **WIDE)
     page = pmui.Page(**theme.page_options(), sidebar=[above, *sidebar], **content)
     panel_workarounds.never_busy(page)

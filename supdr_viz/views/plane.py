@@ -159,8 +159,8 @@ def class_legend(scene: Scene, colour_by: str = "label", values: NDArray | None 
         entries = [
             _trust_scale(values, some),
             LegendEntry("misplaced", css(RINGS["error"].role), kind="ring"),
-            LegendEntry("lost neighbour", css("error")),
-            LegendEntry("false neighbour", css("secondary"), "dotted"),
+            LegendEntry("lost neighbour", css("error"), help="near in the data, far on this map"),
+            LegendEntry("false", css("secondary"), "dotted", help="near on this map, far in the data"),
         ]
     elif colour_by == "spread":
         entries = [_scale_entry(f"spread 0 to {LARGE_SPREAD:g} of the map's size", ERROR_SHADES)]
@@ -228,7 +228,7 @@ def _value_scale(scene: Scene, colour_by: str, values: NDArray | None) -> Legend
 def _trust_scale(trust: NDArray | None, some: str) -> LegendEntry:
     """Return the scale of trust with a tick at the level of chance, or in words that it lies below the scale."""
     low, high = trust_range(trust)
-    entry = _scale_entry(f"trust {low:g} to 1 (chance: {CHANCE:g}){some}", TRUST_SHADES)
+    entry = _scale_entry(f"trust {low:g} to 1 (chance {CHANCE:g}){some}", TRUST_SHADES)
     place = 100.0 * (CHANCE - low) / (high - low)
     if place < 0.0:
         return entry

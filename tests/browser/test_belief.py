@@ -1,6 +1,6 @@
 """May I believe this map, by mouse: a band in the error chart, ghosts, arrows under the pointer, a rule."""
 
-IRIS = "?data=iris&method=MAC&method.n_components=2&method.max_iter=4&test=0.3&seed=0&speed=fast"
+IRIS = "?data=iris&method=LSDR&method.n_components=2&method.max_iter=4&test=0.3&seed=0&speed=fast"
 
 
 def to_plots(app):

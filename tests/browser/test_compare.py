@@ -152,6 +152,7 @@ def test_on_a_phone_everything_fits_and_keys_work(open_app):
     assert iterations(app) == ["0", "0"]
 
 
+@pytest.mark.slow
 def test_the_whole_table_is_in_sight(open_app):
     app = open_app(
         f"{DATA}&method=PCAProjection&b=LSDR&b.max_iter=3&c=NSDR&c.max_iter=3&d=MAC&d.max_iter=3", page="compare"

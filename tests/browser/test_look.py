@@ -77,13 +77,13 @@ def test_the_explorer_can_be_read_and_named(open_app):
             app.toggle_theme()
         assert app.evaluate(NAMELESS) == []
         assert findings(app.page) == [], theme
-        for name in ("Share", "Python", "Export"):
-            app.press(name)
-            app.page.get_by_role("dialog").first.wait_for()
-            app.settle()
-            assert app.evaluate(NAMELESS) == [], name
-            assert findings(app.page, within="[role=dialog]") == [], (name, theme)
-            app.close_dialog()
+    for name in ("Share", "Python", "Export"):
+        app.press(name)
+        app.page.get_by_role("dialog").first.wait_for()
+        app.settle()
+        assert app.evaluate(NAMELESS) == [], name
+        assert findings(app.page, within="[role=dialog]") == [], name
+        app.close_dialog()
 
 
 def test_a_phone_reaches_everything(open_app):
@@ -107,6 +107,7 @@ def test_a_phone_reaches_everything(open_app):
     assert app.settle().width <= 390
 
 
+@pytest.mark.slow
 def test_a_phone_shows_both_squares_on_one_screen(open_app):
     app = open_app("?example=three-spirals", phone=True)
     for name in ("input", "latent"):
@@ -128,6 +129,7 @@ def test_a_notice_does_not_move_the_page(open_app):
     assert tops[1] == pytest.approx(tops[0], abs=8)
 
 
+@pytest.mark.slow
 def test_the_window_needs_no_scrollbar_and_words_have_room(open_app):
     app = open_app("?data=digits&method=LSDR")
     for width, height in ((1440, 900), (1280, 720), (390, 844)):

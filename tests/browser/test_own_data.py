@@ -22,7 +22,14 @@ DRAG = """([kind, text]) => {
 }"""
 
 
-def test_a_file_is_dropped_anywhere_looked_at_and_used(app):
+def test_a_sample_is_opened_by_the_keyboard_and_a_file_is_dropped_anywhere_looked_at_and_used(app):
+    app.button("Open a file …").press("Enter")
+    app.until_seen("Or try one of these")
+    app.button("Wine: missing cells").press("Enter")
+    app.until_seen("178 rows, 14 columns")
+    app.settle()
+    app.close_dialog()
+    assert app.stands == ("ready", 0)
     app.evaluate(DRAG, ["dragover", TABLE])
     expect(app.page.get_by_text("Drop a table to open it")).to_be_visible()
     app.evaluate(DRAG, ["drop", ""])
@@ -39,13 +46,3 @@ def test_a_file_is_dropped_anywhere_looked_at_and_used(app):
     app.press("Run").settle()
     words = " ".join(app.evaluate(SHOWN, "latent")["words"] + app.evaluate(SHOWN, "input")["words"])
     assert any(f"{name} +0." in words or f"{name} −0." in words for name in ("bill", "wing", "mass"))
-
-
-def test_samples_and_the_dialog_work_by_the_keyboard(app):
-    app.button("Open a file …").press("Enter")
-    app.until_seen("Or try one of these")
-    app.button("Wine: missing cells").press("Enter")
-    app.until_seen("178 rows, 14 columns")
-    app.settle()
-    app.close_dialog()
-    assert app.stands == ("ready", 0)

@@ -62,6 +62,7 @@ def turn_to(app, tab, part):
     expect(app.page).to_have_title(f"supdr · {tab}")
 
 
+@pytest.mark.slow
 def test_one_file_is_the_whole_product(plain):
     frames = Frames(plain.page)
     plain.open(f"{plain.home}/explorer{SMALL}")
@@ -92,6 +93,7 @@ def test_one_file_is_the_whole_product(plain):
     assert not plain.sees("fewer frames")
 
 
+@pytest.mark.slow
 def test_a_class_follows_a_run_of_it_and_takes_it_over(plain):
     plain.open(f"{plain.home}/explorer{SMALL.replace('?', '?page=lessons&lesson=1-why-supervise&')}")
     plain.settle().press("Share")

@@ -240,6 +240,7 @@ def test_digits_show_their_pictures_and_stand_beside_their_reconstruction(open_a
     assert app.sees("Reconstruction")
 
 
+@pytest.mark.slow
 def test_words_stand_beside_a_picture_and_not_over_it(open_app):
     app = open_app("?data=wide_regression&data.n_samples=200&method=SDRGLM&view.colour=trust", size=(1280, 720))
     app.choose("Picture", "predicted").settle()

@@ -46,6 +46,7 @@ def runs_by_space(app):
     return app.iteration > 0
 
 
+@pytest.mark.slow
 def test_after_a_choice_the_space_key_runs_and_what_was_only_closed_keeps_the_keyboard(open_app):
     app = open_app(SMALL.replace("5000", "30"))
     app.open_gallery()
@@ -130,6 +131,7 @@ def test_keys_and_buttons_act_on_the_run(app):
     assert seen[0][1] != start[1]
 
 
+@pytest.mark.slow
 def test_choices_are_reached_by_arrows_and_no_press_is_lost(app):
     reached, normal, fast = app.iteration, app.button("normal"), app.button("fast")
     normal.focus()

@@ -3,6 +3,8 @@
 import itertools
 from urllib.parse import quote
 
+import pytest
+
 from supdr_viz.presets.catalogue import PRESETS
 from tests.browser.axe import findings
 
@@ -92,6 +94,7 @@ def test_from_a_link_that_wants_more_to_an_example_that_begins_with_its_picture(
     assert app.button("Run").is_disabled()
 
 
+@pytest.mark.slow
 def test_what_was_wrong_with_a_link_stands_beside_the_plots_until_it_is_closed(open_app):
     app = open_app("?data=nosuch&data.[free](https://evil.example)=1")
     said = app.page.get_by_role("alert").filter(has_text="There is no data set 'nosuch'")

@@ -252,6 +252,7 @@ def test_a_lesson_from_disk(open_app, tmp_path):
     back_on_line(app)
 
 
+@pytest.mark.slow
 def test_a_class_follows_a_run(app):
     app.press("Share").press("Open a class link")
     app.until_seen("No one is watching yet.")

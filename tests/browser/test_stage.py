@@ -32,6 +32,7 @@ def test_points_move_between_frames_and_stop_where_the_last_one_says(open_app):
 PIXELS = "square('latent').canvas.width / square('latent').canvas.clientWidth"
 
 
+@pytest.mark.slow
 def test_pictures_have_fewer_pixels_while_they_move_where_all_of_them_take_too_long(open_app):
     app = open_app(SMALL, phone=True, motion="no-preference")
     app.page.wait_for_function(f"{PIXELS} === 2")
@@ -44,6 +45,7 @@ def test_pictures_have_fewer_pixels_while_they_move_where_all_of_them_take_too_l
     assert not app.evaluate("square('latent').moves")
 
 
+@pytest.mark.slow
 def test_all_pixels_are_tried_again_while_it_moves_as_something_else_may_have_held_a_picture_up(open_app):
     app = open_app(SMALL, phone=True, motion="no-preference")
     app.press("Run").until_going()
@@ -51,6 +53,25 @@ def test_all_pixels_are_tried_again_while_it_moves_as_something_else_may_have_he
     app.page.wait_for_function(f"{PIXELS} === 1")
     app.page.wait_for_function(f"{PIXELS} === 2 && square('latent').moves")
     assert app.page.get_by_role("button", name="Pause").count()  # it goes on all the while
+
+
+WITHOUT_THE_COMPILED_LOOP = """() => {
+  const plane = square("latent"), {raster} = plane, {blit} = raster
+  const painted = () => { plane.touch(); plane.paint(performance.now()); return plane.canvas.toDataURL() }
+  const compiled = painted()
+  raster.blit = null
+  const interpreted = painted()
+  raster.blit = blit
+  return [blit !== null, compiled === interpreted]
+}"""
+
+
+@pytest.mark.parametrize("query", ["", "&view.colour=part"])
+def test_the_compiled_loop_paints_the_pixels_of_the_one_that_every_browser_takes(open_app, query):
+    app = open_app(SMALL.replace("5000", "5") + query)
+    app.press("Run").settle()
+    app.evaluate("board('explorer').select([...Array(30).keys()])")
+    assert app.evaluate(WITHOUT_THE_COMPILED_LOOP) == [True, True]
 
 
 SURFACE_ON_ITS_WAY = """async () => {
@@ -77,7 +98,8 @@ SURFACES_AGREE = """() => {
 }"""
 
 
-@pytest.mark.parametrize("n_classes", [pytest.param(2, marks=pytest.mark.slow), 3])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_classes", [2, 3])
 def test_boundaries_move_between_surfaces_and_end_where_the_server_draws_them(open_app, n_classes):
     app = open_app(
         f"?data=spirals&data.n_classes={n_classes}&data.n_per_class=60&method=NSDR&method.max_iter=5000&method.tol=0",
@@ -110,6 +132,7 @@ def test_curves_say_what_stands_at_the_pointer(open_app):
     assert tips.count() == 0
 
 
+@pytest.mark.slow
 def test_frames_are_counted_on_request(open_app):
     app = open_app(SMALL, motion="no-preference")
     app.press("Run").until_going()
@@ -191,6 +214,7 @@ def test_images_are_offered_where_rows_are_pictures(open_app):
     assert app.page.get_by_role("button", name="images", exact=True).count() == 0
 
 
+@pytest.mark.slow
 def test_what_is_said_of_a_row_stays_within_its_view(open_app):
     app = open_app("?data=digits&method=LSDR&method.n_components=2&test=0.7&view.colour=trust", size=(1280, 720))
     frame, tip = app.box("latent"), app.page.locator(".stage-tip:visible")

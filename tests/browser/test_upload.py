@@ -89,6 +89,7 @@ def use(app, file):
     app.press("Use this file").settle()
 
 
+@pytest.mark.slow
 def test_rows_and_values_far_from_zero_are_drawn_apart(open_app, tmp_path):
     generator = np.random.default_rng(0)
     across, upward = generator.uniform(-20, 20, (2, 120)).round(2)

@@ -2,7 +2,8 @@
 
 An estimator inherits most conventions from its shell, so all checks of every configuration prove the same again and
 again.  ``make test`` runs every check for the estimators that a test names, in its strictest variant, and for the
-``others`` beside them those that ask for numbers.  ``make test-all`` runs every check and variant for each.
+``others`` beside them those that ask for numbers.  ``make test-all`` runs every check and variant for each, and for
+the ``rest``: settings that combine parts of those.
 """
 
 import pytest
@@ -42,20 +43,20 @@ OTHER_MEANING = {
 """Checks of what is not promised, and why."""
 
 
-def check_conventions(*estimators, others=(), without=None):
-    """Parametrise a test with all checks; those that the shell decides are slow for `others`.
+def check_conventions(*estimators, others=(), rest=(), without=None):
+    """Parametrise a test with all checks; those that the shell decides are slow for `others`, all for the `rest`.
 
     `without`: a word of the names of checks that ask for what these estimators refuse.
     """
-    in_full = {id(estimator) for estimator in estimators}
-    mark = parametrize_with_checks([*estimators, *others])
+    in_full, in_part = ({id(estimator) for estimator in some} for some in (estimators, others))
+    mark = parametrize_with_checks([*estimators, *others, *rest])
     names, pairs = mark.args
     pairs = list(pairs)
     in_memory = {check.func.__name__ for _, check in pairs if check.keywords.get("readonly_memmap")}
 
     def is_quick(estimator, check):
         if id(estimator) not in in_full:
-            return is_numeric(check)
+            return id(estimator) in in_part and is_numeric(check)
         # Of a check in variants, the one with doubles that cannot be written to asks for all that the plain one does.
         # The third converts the rows first, as check_estimators_dtypes does.
         return check.func.__name__ not in in_memory or check.keywords == {"readonly_memmap": True}

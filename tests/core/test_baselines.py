@@ -41,7 +41,7 @@ PEERS = [
 CLASSIFIERS = [LinearSVM, PolySVM, RBFSVM, PCASVM, LDA, KNN]  # the others have tests of their own
 
 
-@check_conventions(LinearSVM(), LDA(), others=[PolySVM(), RBFSVM(), PCASVM(), KNN()])
+@check_conventions(LinearSVM(), others=[LDA(), PolySVM(), RBFSVM(), PCASVM(), KNN()])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 

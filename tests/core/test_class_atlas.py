@@ -148,6 +148,7 @@ def test_digits():
     assert trust >= 0.965
 
 
+@pytest.mark.slow
 @pytest.mark.papers
 def test_multifeat(data_dir):
     arrays = np.load(data_dir / "multifeat.npz")

@@ -73,8 +73,8 @@ def empty_cache(monkeypatch, tmp_path):
 @pytest.fixture
 def server(monkeypatch):
     fake = OpenML()
-    monkeypatch.setattr("urllib.request.urlopen", fake.urlopen)
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fake.fetch_openml)
+    monkeypatch.setattr("urllib.request.urlopen", lambda url, timeout: fake.urlopen(url, timeout))
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **options: fake.fetch_openml(**options))
     return fake
 
 
@@ -213,24 +213,24 @@ def test_offline_fails_quickly_and_plainly(monkeypatch, name):
         (KeyError("data_features"), "'cars' could not be read"),
     ],
 )
-def test_a_failing_download(server, monkeypatch, error, words):
+def test_a_failing_download(server, error, words):
     def fail(**options):
         raise error
 
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fail)
+    server.fetch_openml = fail
     with pytest.raises(FileProblem, match=words):
         load_openml("cars")
 
 
-def test_an_answer_that_is_not_json(server, monkeypatch):
-    monkeypatch.setattr("urllib.request.urlopen", lambda url, timeout: io.BytesIO(b"<html>sign in</html>"))
+def test_an_answer_that_is_not_json(server):
+    server.urlopen = lambda url, timeout: io.BytesIO(b"<html>sign in</html>")
     with pytest.raises(FileProblem, match="'cars' could not be read"):
         load_openml("cars")
 
 
-def test_a_hanging_download_is_given_up(server, monkeypatch):
+def test_a_hanging_download_is_given_up(server):
     release, ended = threading.Event(), []
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **options: ended.append(release.wait(200)))
+    server.fetch_openml = lambda **options: ended.append(release.wait(200))
     with pytest.raises(FileProblem, match=r"did not answer within 0.1 seconds"):
         load_openml("cars", timeout=0.1)
     assert not ended  # the download hangs still

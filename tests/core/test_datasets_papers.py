@@ -23,9 +23,13 @@ def listed_sets(data_dir):
         yield cells[0], int(cells[1]), views, int(counted[1]) if isinstance(counted, re.Match) else counted or 0
 
 
-def test_every_set_is_read(data_dir):
-    sets = list(listed_sets(data_dir))
-    assert len(sets) >= 20
+LARGE = 500_000  # bytes
+
+
+@pytest.mark.parametrize(("large", "least"), [(False, 15), pytest.param(True, 4, marks=pytest.mark.slow)])
+def test_every_set_is_read(data_dir, large, least):
+    sets = [each for each in listed_sets(data_dir) if ((data_dir / each[0]).stat().st_size > LARGE) == large]
+    assert len(sets) >= least
     for file, rows, views, classes in sets:
         y_listed = file.endswith(".npz") and views[-1] == 1
         views = views[:-1] if y_listed else views

@@ -42,6 +42,7 @@ def test_one_row_more_than_columns_is_no_step(method, load):
     assert_no_step(method, *load(return_X_y=True))
 
 
+@pytest.mark.slow
 @pytest.mark.papers
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["sonar", "ionosphere", "spect"])

@@ -13,7 +13,8 @@ import supdr
 from supdr.baselines import LogisticPCA
 
 ESTIMATORS = {**supdr.METHODS, **supdr.BASELINES, "LogisticPCA": LogisticPCA}
-SLOW = ("UMAP", "PaCMAP")  # of the extra "bench"
+IN_FULL = ("LSDR", "MAC", "KNN", "PLS")  # methods, and baselines of one fit, for classes and numbers
+OF_AN_EXTRA = ("UMAP", "PaCMAP")
 BITS_ONLY = ("LogisticPCA",)
 NAMES = ["a", "b", "c"]
 
@@ -109,14 +110,26 @@ def check_alike(name, X, y, tables, labels):
         np.testing.assert_allclose(places, expected[1], rtol=1e-9, atol=1e-12, err_msg=kind)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in ESTIMATORS]
-)
-def test_all_kinds_of_tables_say_what_an_array_says(name):
+def check_all_kinds(name, tables, labels, switches):
     X, y = rows()
     if name not in BITS_ONLY:
-        check_alike(name, X, y, TABLES, LABELS)
-    check_alike(name, (X > 0).astype(float), y, SWITCHES, {})
+        check_alike(name, X, y, tables, labels)
+    check_alike(name, (X > 0).astype(float), y, switches, {})
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in IN_FULL else pytest.mark.slow) for n in ESTIMATORS])
+def test_all_kinds_of_tables_say_what_an_array_says(name):
+    check_all_kinds(name, TABLES, LABELS, SWITCHES)
+
+
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if name not in (*IN_FULL, *OF_AN_EXTRA)])
+def test_every_estimator_reads_tables(name):
+    """One of each library, and arrays that must be copied: the shell that all share converts the rest alike."""
+    few = ("big-endian", "pandas, nullable", "polars", "Arrow, in pieces", "pandas, boolean")
+    tables, labels, switches = (
+        {kind: each[kind] for kind in few if kind in each} for each in (TABLES, LABELS, SWITCHES)
+    )
+    check_all_kinds(name, tables, labels, switches)
 
 
 LEVELS = ["zero", "hot", "cold"]

@@ -133,10 +133,10 @@ def test_images_of_new_rows_are_as_long_as_left_out_ones_foretell():
 
 def test_pixels_are_not_z_scored():
     X, y = load_digits(return_X_y=True)
-    model = MAC(random_state=0).fit(X[:400], y[:400])
+    model = MAC(random_state=0).fit(X[:200], y[:200])
     assert model.scaling_ != "zscore"
-    z = MAC(preprocessing="zscore", random_state=0).fit(X[:400], y[:400])
-    assert model.score(X[400:], y[400:]) > z.score(X[400:], y[400:])
+    z = MAC(preprocessing="zscore", random_state=0).fit(X[:200], y[:200])
+    assert model.score(X[200:], y[200:]) > z.score(X[200:], y[200:])
 
 
 def test_one_label_a_class_gives_the_median_width():

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.datasets import load_iris, make_blobs, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
@@ -215,13 +216,13 @@ def test_threads_over_heads_change_nothing():
     np.testing.assert_array_equal(one.embedding_, two.embedding_)
 
 
-def test_scores_do_not_depend_on_blocks(monkeypatch):
+def test_scores_do_not_depend_on_blocks():
     rng = np.random.default_rng(0)
     head = KernelHead(Kernel("rbf"), rng.normal(size=(300, 2)), rng.normal(size=(300, 2)), np.array([0.1, 0.2]))
     latent = rng.normal(size=(1000, 2))
     expected = head.scores(latent)
-    monkeypatch.setattr("supdr.solvers.kernel_heads.get_config", lambda: {"working_memory": 0.01})
-    np.testing.assert_allclose(head.scores(latent), expected, rtol=1e-12, atol=1e-12)
+    with config_context(working_memory=0.01):
+        np.testing.assert_allclose(head.scores(latent), expected, rtol=1e-12, atol=1e-12)
 
 
 # --- the paper's loop -------------------------------------------------------------------------------------------------

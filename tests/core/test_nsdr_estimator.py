@@ -311,6 +311,7 @@ def test_transductive_error_under_the_papers_parameters(name, data_dir):
     assert np.mean(errors) <= target
 
 
+@pytest.mark.slow
 @pytest.mark.papers
 def test_five_neighbours_in_the_default_view(data_dir):
     sets = [read(data_dir, name) for name in ("ionosphere", "sonar", "breast_cancer_w", "pi_diabetes", "spect")]

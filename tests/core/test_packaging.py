@@ -2,6 +2,7 @@
 
 import ast
 import email
+import functools
 import importlib.metadata
 import os
 import re
@@ -306,6 +307,12 @@ def imported_packages(*folders):
                 yield node.module.split(".")[0]
 
 
+@functools.cache
+def providers_of_packages():
+    """Return the distributions that bring each package installed here, by the name that is imported."""
+    return importlib.metadata.packages_distributions()
+
+
 BY_HAND = re.compile(r"pip install ([\w-]+) && python benchmarks/")
 """In a benchmark that compares with a package nothing else needs: the command in its first lines installs it."""
 
@@ -323,7 +330,7 @@ def test_every_imported_package_is_declared(folders, extras):
     declared = {canonicalize_name(requirement.name) for requirement in declared_requirements(extras)}
     declared |= {brought for brought, by in BROUGHT.items() if by in declared}
     own = {"scripts", "supdr", "supdr_viz", "tests", *(path.stem for path in (ROOT / "benchmarks").glob("*.py"))}
-    providers = importlib.metadata.packages_distributions()
+    providers = providers_of_packages()
     by_hand = [name for file in (ROOT / "benchmarks").glob("*.py") for name in BY_HAND.findall(file.read_text())]
     own |= {name.replace("-", "_") for name in by_hand}
     for name in set(imported_packages(*folders)) - own - sys.stdlib_module_names:
@@ -333,7 +340,7 @@ def test_every_imported_package_is_declared(folders, extras):
 
 
 def test_the_app_looks_for_all_of_its_extra():
-    providers = importlib.metadata.packages_distributions()
+    providers = providers_of_packages()
     looked_for = {canonicalize_name(provider) for name in APP_PACKAGES for provider in providers[name]}
     extra = {canonicalize_name(each.name) for each in declared_requirements(["app"], base=False)}
     assert looked_for == extra

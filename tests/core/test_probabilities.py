@@ -37,7 +37,7 @@ every_classifier = pytest.mark.parametrize(
 
 def make(name, settings=None):
     cls = supdr.METHODS[name] if name in supdr.METHODS else supdr.baselines.BASELINES[name]
-    wanted = {"max_iter": 15, "random_state": 0, **ALWAYS.get(name, {}), **(settings or {})}
+    wanted = {"max_iter": 5, "random_state": 0, **ALWAYS.get(name, {}), **(settings or {})}
     return cls(**{key: value for key, value in wanted.items() if key in cls().get_params()})
 
 
@@ -154,16 +154,23 @@ def test_scores_without_a_mistake_stay_uncertain():
     assert fit_temperature(scores[:0], np.arange(0), np.ones(0)) == 1.0
 
 
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer], ids=["iris", "wine", "breast_cancer"])
+CALIBRATED = {
+    "LSDR": supdr.LSDR(random_state=0),
+    "SNF": supdr.SNF(task="classification", random_state=0),
+    "NSDR": supdr.NSDR(max_iter=15, random_state=0),
+    "MAC": supdr.MAC(random_state=0),
+}
+SETS = {"iris": load_iris, "wine": load_wine, "breast_cancer": load_breast_cancer}
+QUICK = {("LSDR", "breast_cancer"), ("LSDR", "wine"), ("SNF", "iris"), ("NSDR", "wine"), ("MAC", "breast_cancer")}
+
+
 @pytest.mark.parametrize(
-    "estimator",
+    ("estimator", "load"),
     [
-        supdr.LSDR(random_state=0),
-        supdr.SNF(task="classification", random_state=0),
-        supdr.NSDR(max_iter=15, random_state=0),
-        supdr.MAC(random_state=0),
+        pytest.param(model, load, id=f"{name}-{data}", marks=() if (name, data) in QUICK else pytest.mark.slow)
+        for name, model in CALIBRATED.items()
+        for data, load in SETS.items()
     ],
-    ids=["LSDR", "SNF", "NSDR", "MAC"],
 )
 def test_as_good_as_scikit_learns_calibration(estimator, load):
     X, y = load(return_X_y=True)

@@ -187,7 +187,7 @@ def test_interruption_ends_at_the_last_complete_step(name, settings):
         ("SNF", {"solver": "lbfgs"}),
         ("SNF", {"solver": "lbfgs", "kernel": "rbf"}),
         ("SNF", {"solver": "sgd"}),
-        ("ClassAtlas", {}),
+        ("ClassAtlas", {"n_landmarks": 500}),
     ],
 )
 def test_a_stop_is_honoured_within_100_ms(name, settings):

@@ -164,16 +164,17 @@ def planted(seed, n=300, D=12):
     return X, (X[:, 2] - X[:, 7] + 0.3 * rng.standard_normal(n) > 0).astype(int)
 
 
-def test_planted_columns_come_first_in_explanations_of_rows():
+@pytest.mark.parametrize(("n_draws", "least"), [(10, 9), pytest.param(50, 48, marks=pytest.mark.slow)])
+def test_planted_columns_come_first_in_explanations_of_rows(n_draws, least):
     right = 0
-    for seed in range(50):
+    for seed in range(n_draws):
         X, y = planted(seed)
         model = supdr.MAC(
             random_state=0, max_iter=2, early_stopping=False, gamma=0.02, reg_w=1.0, preprocessing="zscore"
         )
         border = np.abs(X[:, 2] - X[:, 7]).argmin()
         right += set(explain_row(model.fit(X, y), X[border], n_columns=2).columns) == {2, 7}
-    assert right >= 48
+    assert right >= least
 
 
 def test_planted_columns_come_first_in_explanations_of_selections():
@@ -186,7 +187,7 @@ def test_planted_columns_come_first_in_explanations_of_selections():
 
 def test_a_row_is_explained_within_a_twentieth_of_a_second():
     X, y = load_digits(return_X_y=True)
-    model = supdr.MAC(2, max_iter=3, random_state=0).fit(X, y)
+    model = supdr.MAC(2, max_iter=1, gamma="median", reg_w=1e-3, random_state=0).fit(X, y)
     explain_row(model, X[0])
     began = time.perf_counter()
     for row in X[:5]:

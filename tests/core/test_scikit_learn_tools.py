@@ -28,6 +28,7 @@ PUBLIC = {**METHODS, **supdr.BASELINES, "LogisticPCA": LogisticPCA, "KernelViews
 
 every_method = pytest.mark.parametrize("name", METHODS)
 every_estimator = pytest.mark.parametrize("name", PUBLIC)
+OF_AN_EXTRA = ("UMAP", "PaCMAP")  # whose first fit compiles for seconds
 weighing = pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.accepts_weights])
 
 
@@ -84,7 +85,9 @@ def test_a_class_of_a_user_has_no_link_to_our_pages():
 
 @pytest.mark.filterwarnings("ignore:n_components=:UserWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@every_estimator
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=pytest.mark.slow) if each in OF_AN_EXTRA else each for each in PUBLIC]
+)
 def test_skops_gives_back_the_same_estimator(name):
     estimator, X = fitted(name)
     content = skops.io.dumps(estimator)

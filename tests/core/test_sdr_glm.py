@@ -205,10 +205,14 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
 # --- ascent -----------------------------------------------------------------------------------------------------------
 
 
+RUNS = [(1e-4, "svd", "fast"), (0.1, "random", "literal"), (10.0, "svd", "literal"), (10.0, "random", "fast")]
+"""Weight of the reconstruction, start, solver."""
+
+
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize(("family_x", "family_y"), PAIRS)
 def test_the_objective_never_rises(family_x, family_y, missing):
-    for weight, init, solver in itertools.product((1e-4, 0.1, 10.0), ("svd", "random"), ("fast", "literal")):
+    for weight, init, solver in RUNS:
         for bound in ("jj", "bohning") if "bernoulli" in (family_x, family_y) else ("jj",):
             p = problem(family_x, family_y, missing=missing, weight=weight, init=init, solver=solver, bound=bound)
             values = objectives(p, 25)

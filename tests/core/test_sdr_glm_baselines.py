@@ -19,7 +19,7 @@ ITERATIVE = (LogisticUDR, SVMUDR, SVDM)
 
 
 @check_conventions(
-    LogisticUDR(random_state=0), ElasticNet(random_state=0), others=[SVMUDR(random_state=0), SVDM(random_state=0)]
+    others=[ElasticNet(random_state=0), *(cls(random_state=0, max_iter=20) for cls in ITERATIVE)],
 )
 def test_conventions(estimator, check):
     check(estimator)

@@ -148,9 +148,9 @@ def test_wide_sdr_glm_shares_the_row_space(transductive):
 
 @pytest.mark.parametrize("transductive", [False, True])
 def test_snf_without_labels_is_fitted_once(transductive):
-    data = make_curved_sheet(120, random_state=2)
+    data = make_curved_sheet(80, random_state=2)
     scoring = {"mse": "mse", "objective": "objective"} | ({} if transductive else {"scores": scores})
-    model = SNF(preprocessing="none", target_weight=0.0, max_iter=20)
+    model = SNF(preprocessing="none", target_weight=0.0, max_iter=8)
     one, other, shared = both_ways(
         model, {"reg_w": [0.01, 1.0]}, data.X, data.truth, scoring, cv=3, transductive=transductive
     )
@@ -161,10 +161,10 @@ def test_snf_without_labels_is_fitted_once(transductive):
 
 @pytest.mark.parametrize("bound", [False, True])
 def test_mac_keeps_centres_and_decompositions(bound):
-    digits, y = load_digits(n_class=4, return_X_y=True)
+    digits, y = load_digits(n_class=3, return_X_y=True)
     scoring = {"error": "error", "objective": "objective", "label": "label"} | ({"bound": "bound"} if bound else {})
     one, other, shared = both_ways(
-        MAC(n_centers=40, max_iter=4), {"C": [0.1, 1.0, 10.0]}, digits[:200], y[:200], scoring, cv=2
+        MAC(n_centers=20, max_iter=2), {"C": [0.1, 10.0]}, digits[:90], y[:90], scoring, cv=2
     )
     assert "features and decompositions kept" in shared
     for metric in scoring:
@@ -375,17 +375,18 @@ def test_cells_are_judged_by_how_true_their_map_is():
     )
 
 
-@pytest.mark.parametrize("transductive", [False, True])
+@pytest.mark.parametrize("transductive", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_metrics_of_belief_are_those_of_the_library(transductive):
     names = ["steadiness", "cohesiveness", "stability", "pvalue"]
-    sweep = Sweep(LSDR(max_iter=3), {"beta": [0.1, 0.5]}, cv=0.3, scoring=names, transductive=transductive)
-    [(train, test)] = splits_of(0.3, X, Y, 0, classification=True)
-    rows, labels = (X, hide_labels(Y, test)) if transductive else (X[train], Y[train])
-    cells = list(sweep.run(X, Y, "in-process"))
+    flowers, kinds = X[::2], Y[::2]
+    sweep = Sweep(LSDR(max_iter=2), {"beta": [0.1, 0.5]}, cv=0.3, scoring=names, transductive=transductive)
+    [(train, test)] = splits_of(0.3, flowers, kinds, 0, classification=True)
+    rows, labels = (flowers, hide_labels(kinds, test)) if transductive else (flowers[train], kinds[train])
+    cells = list(sweep.run(flowers, kinds, "in-process"))
     for cell in cells:
-        unfitted = LSDR(max_iter=3, random_state=0, **cell.params)
+        unfitted = LSDR(max_iter=2, random_state=0, **cell.params)
         fitted = clone(unfitted).fit(rows, labels)
-        clusters = cluster_reliability(comparable_rows(X[test]), fitted.transform(X[test]))
+        clusters = cluster_reliability(comparable_rows(flowers[test]), fitted.transform(flowers[test]))
         expected = {
             "steadiness": clusters.steadiness,
             "cohesiveness": clusters.cohesiveness,

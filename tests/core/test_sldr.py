@@ -154,8 +154,8 @@ def test_constant_steps_of_the_lengths_that_searches_accept_do_the_same(kernel):
 @pytest.mark.parametrize("step_size", [2e-4, (1e-3, 2e-4, 2e-4)])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_small_constant_steps_descend(kernel, step_size):
-    X, y = make_zigzag(150, random_state=0).to_xy()
-    settings = {"solver": "alternating", "kernel": kernel, "n_init": 1, "tol": 0.0, "max_iter": 20, "random_state": 0}
+    X, y = make_zigzag(80, random_state=0).to_xy()
+    settings = {"solver": "alternating", "kernel": kernel, "n_init": 1, "tol": 0.0, "max_iter": 8, "random_state": 0}
     fitted = SLDR(1, step_size=step_size, init="random", svm_tol=1e-6, **settings).fit(X, y)
     objective = fitted.history_["objective"]
     assert (np.diff(objective) < 0.0).all()

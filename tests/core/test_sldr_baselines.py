@@ -29,7 +29,10 @@ def scaled(X, sizes):
     return [view / np.sqrt(view.shape[1]) for view in np.split(Z, np.cumsum(sizes)[:-1], axis=1)]
 
 
-@check_conventions(AllViewsSVM(random_state=0), others=[cls(random_state=0) for cls in (MKL, LMKL, BestViewSVM)])
+@check_conventions(
+    others=[AllViewsSVM(random_state=0), BestViewSVM(random_state=0)]
+    + [cls(random_state=0, max_iter=10) for cls in (MKL, LMKL)],
+)
 def test_conventions(estimator, check):
     check(estimator)
 

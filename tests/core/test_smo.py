@@ -72,7 +72,7 @@ def assert_certified(K, y, C, solution, tol, linear=1.0):
 class TestParity:
     @pytest.mark.parametrize("kernel", list(KERNELS))
     @pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
-    @pytest.mark.parametrize("n", [60, 400, 900])
+    @pytest.mark.parametrize("n", [60, 400, pytest.param(900, marks=pytest.mark.slow)])
     def test_libsvm(self, n, C, kernel):
         K, y = problem(n, kernel)
         solution = solve_svm(K, y, C)

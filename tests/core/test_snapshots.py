@@ -21,7 +21,7 @@ SETTINGS = {
     "NSDR": {},
     "MAC": {"n_components": 2, "early_stopping": False},
     "SDRGLM": {},
-    "SLDR": {"n_components": 1, "n_models": 2},
+    "SLDR": {"n_components": 1, "n_models": 2, "n_init": 2},
     "SNF": {"task": "classification"},
     "ClassAtlas": {},
 }
@@ -237,7 +237,7 @@ def test_baselines_of_one_fit_know_their_rows_too():
 @pytest.mark.parametrize(("method", "X"), [(LSDR, A[0]), (SDRGLM, np.tile(A[0], 10))], ids=["LSDR", "SDRGLM, wide"])
 def test_a_view_may_look_while_a_run_goes_on(method, X):
     """A worker steps on; another thread looks at snapshots and at the model itself."""
-    settings = {"max_iter": 150, "tol": -1.0, "random_state": 0}
+    settings = {"max_iter": 60, "tol": -1.0, "random_state": 0}
     alone = list(method(**settings).iterate(X, A[1]))
     expected = [(method().at(each).predict(X), dict(each.diagnostics)) for each in alone]
     model, seen, given, ended = method(**settings), [], [], threading.Event()
@@ -254,7 +254,7 @@ def test_a_view_may_look_while_a_run_goes_on(method, X):
             snapshot = given[-1]
             seen.append((snapshot.iteration, model.at(snapshot).predict(X), dict(snapshot.diagnostics)))
     worker.join()
-    assert len(given) == 151
+    assert len(given) == 61
     for iteration, predicted, diagnostics in seen:
         np.testing.assert_array_equal(predicted, expected[iteration][0])
         assert diagnostics == expected[iteration][1]

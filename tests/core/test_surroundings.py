@@ -89,7 +89,7 @@ def test_fits_without_a_home_folder(expected):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="rights are those of Unix")
-@pytest.mark.parametrize("before", ["", "import numba"])
+@pytest.mark.parametrize("before", [pytest.param("", marks=pytest.mark.slow), "import numba"])
 def test_kernels_are_compiled_where_nothing_can_be_written_beside_them(before, tmp_path):
     copy = shutil.copytree(SOURCES, tmp_path / "supdr", ignore=shutil.ignore_patterns("__pycache__"))
     for path in (*copy.rglob("*"), copy, tmp_path):

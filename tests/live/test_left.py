@@ -1,6 +1,7 @@
 """What is left is found: whoever refers to an object is named, from what lives by itself on."""
 
 import asyncio
+import gc
 import re
 import threading
 from functools import partial
@@ -10,6 +11,18 @@ import pytest
 
 from tests.live.left import way_to
 from tests.live.loops import awaited
+
+# They look through every object of the process; the tool is one of `make soak`.
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def seen():
+    """Let what was imported before the tests be looked through, too."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
+
 
 KEPT = {}
 

@@ -46,6 +46,27 @@ def kernels(monkeypatch):
     return lambda compiled: monkeypatch.setattr(warm, "is_warm", lambda *_methods: compiled)
 
 
+class Compiler:
+    """Stands for the compiling process: the test decides when it has finished."""
+
+    progress, error = "kernel 3 of 9", None
+
+    def __init__(self):
+        self.waiting = []
+
+    def when_compiled(self, methods, callback):
+        self.waiting.append((tuple(methods), callback))
+
+
+@pytest.fixture
+def compiler(monkeypatch, kernels):
+    """Let all kernels be missing; return what compiles them."""
+    made = Compiler()
+    kernels(False)
+    monkeypatch.setattr(warm, "start_in_background", lambda: made)
+    return made
+
+
 @pytest.fixture
 def missing(monkeypatch):
     """Let a package seem not to be installed: ``missing(name)``."""

@@ -1,4 +1,5 @@
 // The views of one run: rows and their colours, which all of them share; and what of that the server is told.
+import {endStill} from "../page/still.js"
 import {Chart} from "./chart.js"
 import {pixelOf, scaled, themeNow, tonesOf} from "./colours.js"
 import constants from "./constants.json" with {type: "json"}
@@ -152,7 +153,12 @@ export class Board {
 
   // Say that what came is painted: the first task after the animation frame that paints it.
   answer(number) {
-    requestAnimationFrame(() => setTimeout(() => this.send({kind: "painted", number})))
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        endStill()
+        this.send({kind: "painted", number})
+      }),
+    )
   }
 
   // --- rows ------------------------------------------------------------------------------------------------------
@@ -238,16 +244,17 @@ export class Board {
     if (!this.selected) return opacity
     return this.selected.has(row) ? 1 : Math.min(FADED, opacity)
   }
-  // The opacity of every row, 0 to 256, while these are selected.
+  // The opacities that rows have, `list`, 0 to 256, and the number of each row's among them, `of`.
   get shares() {
     const {selected, count} = this
     const {opacity} = this.tree.rows
     if (this.shared?.selected !== selected || this.shared.opacity !== opacity || this.shared.of.length !== count) {
-      const of = new Uint16Array(count).fill(Math.round(256 * (selected ? Math.min(FADED, opacity) : opacity)))
-      for (const row of selected ?? []) if (row < count) of[row] = 256
-      this.shared = {selected, opacity, of}
+      const list = (selected ? [Math.min(FADED, opacity), 1] : [opacity]).map((share) => Math.round(256 * share))
+      const of = new Uint8Array(count)
+      for (const row of selected ?? []) if (row < count) of[row] = 1
+      this.shared = {selected, opacity, list, of}
     }
-    return this.shared.of
+    return this.shared
   }
   // Whether rows that follow one another mostly differ in colour: then none covers the others as they come.
   get isMixed() {

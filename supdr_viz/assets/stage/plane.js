@@ -8,17 +8,18 @@ import {ImageCache} from "./images.js"
 import {drawArrows, drawThreads, drawTips} from "./joins.js"
 import {Motion} from "./motion.js"
 import {drawAbove, drawPictureBelow, drawRows, drawSurface} from "./paint.js"
-import {blit, blitRows, Masks, STEPS} from "./raster.js"
+import {Raster, reachOf, sheetOf} from "./raster.js"
 import {Relief} from "./relief.js"
 import {bit} from "./rows.js"
 import {Thumbnails} from "./thumbnails.js"
 import {unpackPlaces} from "./wire.js"
 
-const masks = new Masks()
+const raster = new Raster()
 const MOST_PIXELS = 900 // across, where the screen has several for each of the page's
 const SHARP_AGAIN = 2000 // milliseconds after which all pixels are tried again
 const TURNING = 1400 // milliseconds that rows take to another view
 const BEYOND = 20 // device pixels beyond the edge within which a mark may reach into the view
+const MARGINS = 8 // device pixels by which margins differ
 const {small: SMALL, ring_gap: RING_GAP} = constants.rows
 
 export class Plane {
@@ -49,6 +50,8 @@ export class Plane {
     this.sharp = 0
     this.stale = true
     this.dirty = true
+    this.raster = raster
+    this.margin = 0
     this.tree = {}
     this.observer = new ResizeObserver(() => this.touch())
     this.observer.observe(this.canvas)
@@ -251,6 +254,7 @@ export class Plane {
     const ratio = clock.slow && now - this.moved < SETTLED ? 1 : full
     const resized = this.resize(Math.round(side * ratio))
     this.drawnFrame = this.frameOn(side)
+    this.chooseSheet(ratio)
     if (this.stale || under || (moving && this.hasJoins)) this.paintBase(side, ratio)
     this.paintRows(ratio)
     this.pen.setTransform(ratio, 0, 0, ratio, 0, 0)
@@ -291,17 +295,36 @@ export class Plane {
     this.cost += (this.cost ? 0.2 : 1) * (milliseconds - this.cost)
   }
 
+  // The masks of the rows' marks, and a margin around the picture that takes what they have beyond its edges.
+  chooseSheet(ratio) {
+    if (!this.drawsRows) return
+    const {list} = this.board.looksOf(this.small)
+    const shares = this.board.shares.list
+    const pixels = this.canvas.width
+    const key = [shares, ratio, pixels].join(" ")
+    if (this.sheet?.list === list && this.sheet.key === key) return
+    const margin = MARGINS * Math.ceil((BEYOND + reachOf(list, ratio)) / MARGINS)
+    this.sheet = {...sheetOf(list, shares, ratio, pixels + 2 * margin), list, key}
+    this.stale ||= margin !== this.margin
+    this.margin = margin
+  }
+  get drawsRows() {
+    return this.rowsShown && this.board.count > 0
+  }
+
   paintBase(side, ratio) {
-    const pixels = this.base.width
+    const {margin} = this
+    const wide = this.base.width + 2 * margin
     this.basePen.setTransform(ratio, 0, 0, ratio, 0, 0)
     this.drawBelow(this.basePen, side)
-    this.below = this.basePen.getImageData(0, 0, pixels, pixels)
+    this.below = this.basePen.getImageData(-margin, -margin, wide, wide)
     this.stale = false
   }
 
+  // Rows and rings as pixels over the base.
   paintRows(ratio) {
-    if (this.rowsShown && this.board.count) this.raster(ratio, this.canvas.width)
-    else this.pen.putImageData(this.below, 0, 0)
+    if (this.drawsRows) this.mixRows(ratio)
+    this.pen.putImageData(this.drawsRows ? raster.picture : this.below, -this.margin, -this.margin)
   }
 
   // Paint with all pixels, unless it moves again: then that is for later.
@@ -310,36 +333,28 @@ export class Plane {
     if (!this.moves) this.touch()
   }
 
-  // Rows and rings as pixels over the base.
-  raster(ratio, side) {
-    if (this.image?.width !== side) this.image = new ImageData(side, side)
-    const pixels = new Uint32Array(this.image.data.buffer)
-    const {frame, places, extent, board} = this
-    const looks = board.looksOf(this.small)
-    const inside = this.insideOf(ratio, side)
-    pixels.set(new Uint32Array(this.below.data.buffer))
-    blitRows(pixels, side, {
-      places,
-      across: [frame.across * ratio, (frame.left - extent[0] * frame.across) * ratio],
-      up: [-frame.up * ratio, (frame.top + frame.high + extent[2] * frame.up) * ratio],
+  mixRows(ratio) {
+    const {frame, places, extent, board, sheet, margin} = this
+    const across = [frame.across * ratio, (frame.left - extent[0] * frame.across) * ratio + margin]
+    const up = [-frame.up * ratio, (frame.top + frame.high + extent[2] * frame.up) * ratio + margin]
+    const inside = this.insideOf(ratio, this.canvas.width).map((edge) => edge + margin)
+    raster.begin(this.below)
+    raster.blitRows({
+      frame: Float64Array.of(...across, ...up, ...inside),
       order: board.order,
-      looks: looks.of,
-      masks: looks.list.map((look) => masks.of(look, ratio, side)),
+      places,
+      looks: board.looksOf(this.small).of,
+      shares: board.shares.of,
       tones: this.tones,
-      shares: board.shares,
-      inside,
+      sheet,
     })
     this.eachRing((row, look, colour, opacity) => {
-      const x = frame.x(places[2 * row]) * ratio
-      const y = frame.y(places[2 * row + 1]) * ratio
+      const x = frame.x(places[2 * row]) * ratio + margin
+      const y = frame.y(places[2 * row + 1]) * ratio + margin
       if (x < inside[0] || x > inside[1] || y < inside[2] || y > inside[3]) return
-      const left = Math.floor(x)
-      const above = Math.floor(y)
-      const step = Math.floor((x - left) * STEPS) + STEPS * Math.floor((y - above) * STEPS)
-      const mask = masks.of(look, ratio, side)[step]
-      blit(pixels, side, mask, left, above, pixelOf(colour), Math.round(256 * opacity))
+      const share = Math.round(256 * opacity)
+      raster.blitMark(look, share, ratio, x, y, pixelOf(colour))
     })
-    this.pen.putImageData(this.image, 0, 0)
   }
 
   // The pixel of each row; a picture may have colours of its own.

@@ -43,7 +43,9 @@ from supdr_viz.run.session import Session
 from supdr_viz.run.status import Status
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bridge import KEYS, PRESENT_KEYS, Bridge
+from supdr_viz.ui.own_files import OwnFile
 from supdr_viz.ui.page_thread import follow
+from supdr_viz.ui.theme import template
 from supdr_viz.views import Board, class_legend
 
 # Steps that a run takes by itself, at most, when its page is opened.
@@ -63,7 +65,9 @@ def explorer() -> Any:
     if not set(arguments) - {"example"}:
         asked = Reader(arguments_entries(arguments))
         name = asked.one_of("example", PRESETS, "example", PRESETS.opening.name)
-        return Explorer(PRESETS[name].settings, asked.problems, preset=name, presents=presents).page
+        opening = name == PRESETS.opening.name and not (asked.problems or presents)
+        options = {"template": template(with_still=OwnFile.offered)} if opening else {}
+        return Explorer(PRESETS[name].settings, asked.problems, preset=name, presents=presents, **options).page
     settings, problems = parse_query(arguments)
     known = "" if settings.data == "file" else PRESETS.name_of(settings)  # a file may be any
     return Explorer(

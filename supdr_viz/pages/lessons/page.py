@@ -38,9 +38,9 @@ def wanted(arguments: Mapping[str, list[bytes]]) -> tuple[Lesson, int, list[str]
     name, number = texts.get("lesson", ""), texts.get("step", "1")
     if name == OWN:
         problems.append("This was a lesson from a file: open the file again, under Your own lesson.")
-    elif name and name not in LESSONS:
-        problems.append(f"There is no lesson {quoted(name)}; known are {', '.join(LESSONS)}.")
     lesson = LESSONS.get(name) or next(iter(LESSONS.values()))
+    if name not in ("", OWN, *LESSONS):
+        problems.append(f"There is no lesson {quoted(name)}; showing {lesson.title!r} instead.")
     index = int(number) - 1 if number.isdecimal() and len(number) < 4 else -1
     if not 0 <= index < len(lesson.steps):
         problems.append(f"This lesson has the steps 1 to {len(lesson.steps)}; got {quoted(number)}.")

@@ -111,7 +111,7 @@ class SweepCharts:
         self.rival, self.difference = Chart(heatmap), Chart(difference)
         self.panel: MapPanel | None = None
         head = widgets.card_head("Map", "Point at a cell, or move the sliders.")
-        self.map_card = widgets.card(widgets.html(head, **widgets.HEAD), visible=False)
+        self.map_card = widgets.card(widgets.html(head, **widgets.HEAD), visible=False, margin=(0, 0, 12, 0))
 
     def begin(self, **changes: Any) -> None:
         """Draw from now on, with changes of the view."""

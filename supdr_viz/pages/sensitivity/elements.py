@@ -59,7 +59,9 @@ if (number !== undefined) {
 }
 """
 
-TOOLTIP = """<div style="font-size:12px;color:#17212B;max-width:260px">@text{safe}</div>"""
+TOOLTIP = """
+<div style="font-size:12px;color:#17212B;background:#fff;max-width:260px;margin:-4px;padding:4px">@text{safe}</div>
+"""
 
 
 @dataclass(frozen=True, eq=False)

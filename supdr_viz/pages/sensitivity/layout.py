@@ -97,7 +97,7 @@ class SensitivityLayout:
         self.status = widgets.html(css=BAR_CSS, margin=(2, 0))
         self.notice = Notice()
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(TITLE)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
-        self.result = widgets.html(margin=(8, 8))
+        self.result = widgets.html(margin=(0, 8, 8, 8))
         plots = self._plots(charts)
         main = pn.Column(
             heading,
@@ -133,10 +133,9 @@ class SensitivityLayout:
     def _plots(self, charts: SweepCharts) -> Any:
         heat, self._heat_head = self._card("Heatmap", charts.heatmap.place)
         curves, self._curve_head = self._card("Marginal curves", *(each.place for each in charts.curves))
-        importance, head = self._card("Importance", charts.bars.place)
-        head.object = widgets.card_head("Importance", "share of the variance of all fits")
-        beside = pn.Column(charts.map_card, curves, margin=0, styles={"gap": "12px"}, **widgets.WIDE)
-        said = pn.Column(self.result, self.searched, margin=0, **widgets.WIDE)
+        importance, _ = self._card("Importance", charts.bars.place, note="share of the variance of all fits")
+        beside = pn.Column(charts.map_card, curves, margin=0, **widgets.WIDE)
+        said, _ = self._card("Result", self.result, self.searched, note="the best cell, and which parameter matters")
         self._places = tuple(
             pmui.Grid(each, size=size) for each, size in zip((heat, beside, said, importance), 2 * BESIDE)
         )
@@ -146,8 +145,8 @@ class SensitivityLayout:
         places = (*self._places, *self._rivals)
         return pmui.Grid(*places, container=True, spacing=1.5, styles=FREE, **widgets.WIDE)
 
-    def _card(self, title: str, *places: Any) -> tuple[Any, Any]:
-        head = widgets.html(widgets.card_head(title), **widgets.HEAD)
+    def _card(self, title: str, *places: Any, note: str = "") -> tuple[Any, Any]:
+        head = widgets.html(widgets.card_head(title, note), **widgets.HEAD)
         return widgets.card(head, *places), head
 
     # --- examples -----------------------------------------------------------------------------------------------------

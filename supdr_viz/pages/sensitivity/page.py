@@ -7,7 +7,7 @@ import functools
 import io
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -47,6 +47,7 @@ from supdr_viz.pages.sensitivity.settings import (
 )
 from supdr_viz.pages.sensitivity.snippet import sweep_python
 from supdr_viz.pages.share import ShareMenu
+from supdr_viz.pages.warming import KernelWait
 from supdr_viz.serving.visitor_cookie import current_visitor
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bridge import Bridge
@@ -90,6 +91,7 @@ class Sensitivity:
         self._rival_ready: tuple[Any, Any, Any] | None = None
         self._rival_drawn, self._rival_phase = 0, Phase.idle
         self.halving = HalvingRunner()
+        self.kernels = KernelWait(self._wait_for_kernels)
         self._searching = False
         self._task, self._note = "classification", ""
         self.bridge = Bridge()
@@ -151,6 +153,7 @@ class Sensitivity:
         with document.models.freeze() if document is not None else contextlib.nullcontext():
             self.charts.begin(dark=bool(self.page.dark_theme))
         if document is not None:
+            self.kernels.attach(document)
             pn.state.add_periodic_callback(self._look, period=LOOK_MS)
             if "SUPDR_SCHEDULER" not in os.environ:
                 warm_up()
@@ -158,7 +161,7 @@ class Sensitivity:
     def _is_busy(self) -> bool:
         """Whether cells are computed or not shown yet."""
         runner = self.runner
-        if self._searching or self._rival_is_busy or self._next:
+        if self._searching or self._rival_is_busy or self._next or self.kernels.waiting:
             return True
         if runner.active and runner.phase is not Phase.paused:
             return True
@@ -203,6 +206,7 @@ class Sensitivity:
         if own and settings != self.settings:
             self.layout.presets.leave()
         self.halving.cancel()
+        self.kernels.forget()
         if self.runner.active or self.rival.active:
             self._cancel()
             widgets.toast("The sweep was cancelled; its finished cells are kept.", "info")
@@ -301,6 +305,9 @@ class Sensitivity:
     # --- the sweep ----------------------------------------------------------------------------------------------------
 
     def _cancel(self) -> None:
+        if self.kernels.waiting:
+            self.kernels.forget()
+            self._lay_out()
         self.runner.cancel()
         self.rival.cancel()
 
@@ -371,20 +378,38 @@ class Sensitivity:
         self._next = False
         if self._ready is not None:
             self._lay_out()
-            sweep, X, y = self._ready
-            brought = self._prepared
-            if brought is not None and digest_of(X, y) == brought.digest:
-                sweep.finished = brought.cells
-            self.runner.start(sweep, X, y, os.environ.get("SUPDR_SCHEDULER"))
+            self._when_compiled(self._begin)
+
+    def _begin(self) -> None:
+        """Start the sweep on display."""
+        assert self._ready is not None
+        sweep, X, y = self._ready
+        brought = self._prepared
+        if brought is not None and digest_of(X, y) == brought.digest:
+            sweep.finished = brought.cells
+        self.runner.start(sweep, X, y, os.environ.get("SUPDR_SCHEDULER"))
+
+    def _when_compiled(self, act: Callable[[], None]) -> None:
+        """Call ``act()`` once the kernels of the methods are compiled; a cluster's machines compile their own."""
+        methods = filter(None, (self.settings.base.method, self.settings.versus))
+        if "SUPDR_SCHEDULER" in os.environ or not self.kernels.hold(tuple(methods), act):
+            act()
+
+    def _wait_for_kernels(self, progress: str) -> None:
+        self.layout.set_state(Phase.waiting, ready=False, message=progress)
 
     def _search(self) -> None:
         """Start a search by successive halving, or end the one under way."""
         if self.halving.active:
             self.halving.cancel()
         elif self._ready is not None:
-            self.halving.start(*self._ready, self.settings.metric)
-            self._searching = True
-            self.layout.say_search("Searching …", searching=True)
+            self._when_compiled(self._begin_search)
+
+    def _begin_search(self) -> None:
+        assert self._ready is not None
+        self.halving.start(*self._ready, self.settings.metric)
+        self._searching = True
+        self.layout.say_search("Searching …", searching=True)
 
     def _look_at_search(self) -> None:
         if self.halving.active:

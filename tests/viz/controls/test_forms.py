@@ -156,7 +156,13 @@ def test_a_form_explains_the_knobs_that_apply_and_no_others():
     assert titles < {spec.title for spec in specs if spec.help}
 
 
-@pytest.mark.parametrize("method", METHOD_FORMS)
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(name, marks=[] if name in ("NSDR", "SNF", "RBFSVM") else [pytest.mark.slow])
+        for name in METHOD_FORMS
+    ],
+)
 def test_a_form_shows_the_knobs_that_matter_whichever_way_it_came_there(method):
     specs = METHOD_FORMS[method]
     defaults = {spec.name: spec.default for spec in specs}

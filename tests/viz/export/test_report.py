@@ -42,7 +42,16 @@ SETTINGS = {
 }
 
 
-@pytest.fixture(scope="module", params=SETTINGS.values(), ids=SETTINGS)
+QUICK = ("two classes", "regression", "one step", "gate")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(settings, id=name, marks=[] if name in QUICK else [pytest.mark.slow])
+        for name, settings in SETTINGS.items()
+    ],
+)
 def session(request):
     with closing(finished(request.param)) as made:
         yield made

@@ -74,7 +74,14 @@ class Counted(supdr.LSDR):
         return super().fit(X, y)
 
 
-@pytest.mark.parametrize("y", [NAMES, 1 + DATA.y.astype(int), DATA.y == 1], ids=["names", "from one", "bool"])
+@pytest.mark.parametrize(
+    "y",
+    [
+        NAMES,
+        *(pytest.param(y, marks=pytest.mark.slow) for y in (1 + DATA.y.astype(int), DATA.y == 1)),
+    ],
+    ids=["names", "from one", "bool"],
+)
 def test_labels_of_any_kind_are_fitted_once_and_drawn_like_class_numbers(screen, y):
     supdr_viz.watch(supdr.LSDR(max_iter=2, random_state=0), DATA.X, DATA.y, X_test=DATA.X[:9], y_test=DATA.y[:9])
     numbers = [bundle["image/png"] for bundle in screen.bundles]
@@ -128,14 +135,13 @@ def stages():
     return make_pipeline(columns, supdr.LSDR(max_iter=3, random_state=0))
 
 
-@pytest.mark.parametrize("y", [DATA.y, NAMES], ids=["codes", "names"])
 @pytest.mark.parametrize(
-    ("made", "X"),
+    ("made", "X", "y"),
     [
-        (supdr.LSDR(max_iter=3, random_state=0), frame()[["east", "north"]].fillna(0.0)),
-        (make_pipeline(StandardScaler(), supdr.LSDR(max_iter=3, random_state=0)), DATA.X),
-        (make_pipeline(supdr.LSDR(max_iter=3, random_state=0)), DATA.X),
-        (stages(), frame()),
+        (supdr.LSDR(max_iter=3, random_state=0), frame()[["east", "north"]].fillna(0.0), NAMES),
+        (make_pipeline(StandardScaler(), supdr.LSDR(max_iter=3, random_state=0)), DATA.X, DATA.y),
+        (make_pipeline(supdr.LSDR(max_iter=3, random_state=0)), DATA.X, NAMES),
+        (stages(), frame(), DATA.y),
     ],
     ids=["frame", "pipeline", "one step", "pipeline of columns"],
 )
@@ -171,12 +177,12 @@ def test_without_a_notebook_it_only_fits():
 
 FOLLOWED = [
     LogisticRegression(max_iter=20),
-    NeighborhoodComponentsAnalysis(n_components=1, max_iter=5, random_state=0),
-    GradientBoostingClassifier(n_estimators=5, random_state=0),
-    HistGradientBoostingClassifier(max_iter=5, random_state=0),
-    AdaBoostClassifier(n_estimators=5, random_state=0),
-    RandomForestClassifier(n_estimators=5, random_state=0),
-    BaggingClassifier(n_estimators=5, max_features=1, random_state=0),
+    NeighborhoodComponentsAnalysis(n_components=1, max_iter=3, random_state=0),
+    GradientBoostingClassifier(n_estimators=3, random_state=0),
+    HistGradientBoostingClassifier(max_iter=3, random_state=0),
+    AdaBoostClassifier(n_estimators=3, random_state=0),
+    RandomForestClassifier(n_estimators=3, random_state=0),
+    BaggingClassifier(n_estimators=3, max_features=1, random_state=0),
 ]
 
 

@@ -21,7 +21,7 @@ from supdr_viz.views.stage.components import Hub
 from supdr_viz.views.stage.packed_positions import unpacked_places
 from tests.viz.visitor import Visitor
 
-IRIS = "?data=iris&method=MAC&method.n_components=2&method.max_iter=4&test=0.3&seed=0&speed=fast"
+IRIS = "?data=iris&method=MAC&method.n_components=2&method.n_centers=20&method.max_iter=4&test=0.3&seed=0&speed=fast"
 NOISE = "?data=noise&data.n_samples=80&data.n_features=80&method=LSDR&method.max_iter=6&speed=fast"
 LINEAR = "?data=iris&method=PCAProjection&method.n_components=2&test=0.3&seed=0&speed=fast"
 

@@ -87,8 +87,10 @@ def test_without_test_rows_errors_are_not_measured():
     ("button", "title", "answer"),
     [
         ("± over 5 seeds", "Test error, 5 seeds", " ± "),
-        ("p by 19 shuffles", "p, 19 shuffles", "≤ 0.05"),
-        ("Stability over 10 bootstraps", "Neighbours that stay, 10 bootstraps", " %"),
+        pytest.param("p by 19 shuffles", "p, 19 shuffles", "≤ 0.05", marks=pytest.mark.slow),
+        pytest.param(
+            "Stability over 10 bootstraps", "Neighbours that stay, 10 bootstraps", " %", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_the_page_says_them_until_the_settings_change(button, title, answer):

@@ -42,7 +42,7 @@ def test_space_runs_what_is_presented():
         assert visitor.iteration > 1
 
 
-@pytest.mark.parametrize("name", SHOWN[:3])
+@pytest.mark.parametrize("name", [SHOWN[0], *(pytest.param(name, marks=pytest.mark.slow) for name in SHOWN[1:3])])
 def test_a_short_link_opens_the_example_that_it_names(name):
     with Visitor(f"?example={name}") as visitor:
         visitor.press("Share")

@@ -38,6 +38,21 @@ def test_a_sweep_knows_what_was_computed_before():
         assert another.press("Run").settle().sees("8 known from before")
 
 
+def test_a_sweep_waits_for_the_kernels_of_its_methods(compiler):
+    with swept(f"{SWEEP}&sweep.versus=NSDR") as visitor:
+        visitor.press("Run")
+        assert visitor.chip == "waiting"
+        assert visitor.sees("Compiling LSDR and NSDR, once per installation: 0 s · kernel 3 of 9")
+        assert visitor.widget("Run").disabled
+        visitor.press("Cancel")
+        assert visitor.chip == "ready"
+        visitor.press("Run")
+        methods, compiled = compiler.waiting[-1]
+        assert methods == ("LSDR", "NSDR")
+        compiled(compiler)
+        assert visitor.settle().chip == "finished"
+
+
 def test_folds_and_repetitions_are_those_of_the_link_and_then_what_is_chosen():
     with swept(f"{SWEEP}&sweep.repeats=3") as visitor:
         visitor.open_fold("Folds, repetitions, starts")
@@ -102,6 +117,7 @@ def test_data_that_must_be_loaded_are_asked_for():
         assert visitor.widget("Run").disabled
 
 
+@pytest.mark.slow
 def test_an_example_chosen_during_a_sweep_can_be_run(gate):
     """The cells of the sweep before are finished first; what is measured is said before there is any cell."""
     with swept(SWEEP.replace("seed=5", "seed=7") + "&sweep.metric=f1") as visitor:
@@ -116,7 +132,9 @@ def test_an_example_chosen_during_a_sweep_can_be_run(gate):
         assert visitor.sees("Best accuracy")
 
 
-@pytest.mark.parametrize("name", ["explorer", "sensitivity", "compare"])
+@pytest.mark.parametrize(
+    "name", ["explorer", *(pytest.param(n, marks=pytest.mark.slow) for n in ("sensitivity", "compare"))]
+)
 def test_what_comes_before_the_page_is_all_there_is_taken(name):
     """A phone tells its width, and its theme, while the page is on its way; without the document's lock at times."""
 
@@ -148,8 +166,6 @@ def test_a_cell_that_is_opened_runs_and_says_on_which_split(fits, mean):
         assert mean in visitor.text
         assert ("The cell is the mean" in visitor.text) == bool(mean)
         assert "cell=" not in visitor.query
-    with Visitor(link) as visitor:
-        assert visitor.stands == ("ready", 0)
 
 
 def test_prepared_sweeps_have_pictures_and_links():
@@ -167,6 +183,7 @@ def test_prepared_sweeps_have_pictures_and_links():
         assert Image.open(io.BytesIO(content)).size == SIZE
 
 
+@pytest.mark.slow
 def test_a_sweep_that_was_followed_by_its_link_has_its_name():
     with swept("?" + sweep_query(SWEEP_PRESETS["mac-dimensions"].settings)) as visitor:
         assert visitor.widget("Example").value == "mac-dimensions"

@@ -6,7 +6,6 @@ import pytest
 
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.settings import Settings
-from supdr_viz.pages import warming
 from supdr_viz.pages.compare.lockstep import LockStep
 from supdr_viz.pages.transport import Transport
 from supdr_viz.run.session import Session
@@ -59,27 +58,6 @@ def played(request):
         target = lockstep
     hands.rest()
     return Played(target, hands)
-
-
-class Compiler:
-    """Stands for the compiling process: the test decides when it has finished."""
-
-    progress, error = "kernel 3 of 9", None
-
-    def __init__(self):
-        self.waiting = []
-
-    def when_compiled(self, methods, callback):
-        self.waiting.append((tuple(methods), callback))
-
-
-@pytest.fixture
-def compiler(monkeypatch, kernels):
-    """A page in one thread whose kernels are missing."""
-    made = Compiler()
-    kernels(False)
-    monkeypatch.setattr(warming.warm, "start_in_background", lambda: made)
-    return made
 
 
 class Document:

@@ -266,6 +266,7 @@ def test_the_density_of_trust_counts_the_rows_whose_trust_is_known(view):
     assert any(f"of {SAMPLE:,} rows" in entry.name for entry in class_legend(scene, "trust"))
 
 
+@pytest.mark.slow
 def test_trust_is_measured_of_every_row_that_is_drawn():
     settings = Settings(data="blobs", data_options={"n_samples": MANY})
     dataset = build_dataset(settings)

@@ -197,10 +197,10 @@ def test_rows_have_the_colour_of_their_trust(board):
     assert (scale["low"], scale["high"]) == trust_range(trust)
     assert scale["low"] <= np.percentile(trust, 2) <= scale["low"] + 0.01
     assert [entry.name for entry in class_legend(board.points.scene, "trust", trust)][:4] == [
-        f"trust {scale['low']:g} to 1 (chance: 0.5)",
+        f"trust {scale['low']:g} to 1 (chance 0.5)",
         "misplaced",
         "lost neighbour",
-        "false neighbour",
+        "false",
     ]
 
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+QUICK = ("three-spirals", "two-spirals", "breast-cancer", "few-labels", "sldr-zigzag", "mac-figure-3-line")
+"""Examples whose claims and changes `make test` tries; `make test-all` tries those of all."""
+
 # Name of an example whose data are at hand -> claims, see `supdr_viz.lessons.claims`.
 CLAIMS: Mapping[str, tuple[str, ...]] = {
     "three-spirals": ("train_error <= .01", "test_error <= .01", "gap >= .3"),

@@ -12,7 +12,7 @@ from supdr_viz.pictures.types import Curves
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.run_machine import SLOW_START, STEPS_PER_SECOND
 from tests.viz.prepared import prepared
-from tests.viz.presets.preset_claims import CHANGES, CLAIMS
+from tests.viz.presets.preset_claims import CHANGES, CLAIMS, QUICK
 
 SECONDS = 3.0
 
@@ -64,7 +64,9 @@ def change_of(preset):
     return {name: float(value) for name, value in numbers.items()}
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in CHANGES]
+)
 def test_the_change_shows_within_three_seconds(name):
     numbers = change_of(PRESETS[name])
     claims = [read_claim(text) for text in CHANGES[name]]

@@ -18,7 +18,7 @@ from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pictures.methods import modes_of
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.presets.reading import examples
-from tests.viz.presets.preset_claims import CLAIMS
+from tests.viz.presets.preset_claims import CLAIMS, QUICK
 
 
 def as_arguments(query):
@@ -49,7 +49,16 @@ def test_presets_lie_within_the_forms(preset):
         assert spec.clean(value) == (value, ""), spec.name
 
 
-@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
+FIRST_OF_METHODS = {preset.settings.method: name for name, preset in reversed(list(PRESETS.items()))}.values()
+
+
+@pytest.mark.parametrize(
+    "preset",
+    [
+        pytest.param(preset, id=name, marks=[] if name in FIRST_OF_METHODS else [pytest.mark.slow])
+        for name, preset in PRESETS.items()
+    ],
+)
 def test_presets_run(preset):
     dataset = data_of(preset)
     parts = split(dataset, preset.settings)
@@ -68,10 +77,6 @@ def test_presets_begin_with_a_picture_that_their_method_has(preset):
     estimator = build_estimator(preset.settings, dataset.task, views=dataset.views)
     images = dataset.image_shape is not None
     assert preset.mode in [mode.name for mode in modes_of(estimator, dataset.task, images=images)]
-
-
-QUICK = ("three-spirals", "two-spirals", "breast-cancer", "few-labels", "sldr-zigzag", "mac-figure-3-line")
-"""Examples whose claims `make test` tries; `make test-all` tries those of all."""
 
 
 @pytest.mark.timeout(300)

@@ -284,6 +284,7 @@ def test_a_sweep_takes_the_numbers_of_the_sample():
     assert len(parts.train) + len(parts.test) == 120
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 def test_every_picture_of_the_method_is_drawn_of_the_sample(name):
     hands = Hands()

@@ -123,7 +123,7 @@ def test_between_bits_there_are_no_regions(hands, player, method):
 
 
 @pytest.mark.parametrize("method", [name for name, method in MENU.items() if not method.bits_only])
-@pytest.mark.parametrize("data", ["spirals", "iris", "diabetes"])
+@pytest.mark.parametrize("data", [pytest.param("spirals", marks=pytest.mark.slow), "iris", "diabetes"])
 def test_every_method_shows_on_every_kind_of_data(hands, player, method, data):
     options = {"n_per_class": 40} if data == "spirals" else {}
     if ("regression" if data == "diabetes" else "classification") not in MENU[method].tasks():

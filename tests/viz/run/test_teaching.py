@@ -184,7 +184,8 @@ def selecting(visitor, rows):
 
 
 def test_a_visitor_teaches_undoes_and_shares():
-    with Visitor(f"?{to_query(replace(FEW, speed='fast'))}") as visitor:
+    few = replace(FEW, method_options={"max_iter": 20}, speed="fast")
+    with Visitor(f"?{to_query(few)}") as visitor:
         selecting(visitor, range(5))
         assert visitor.sees("Relabel 5 training rows as …")
         visitor.press("arm 2").settle()
@@ -226,5 +227,5 @@ def test_rows_that_cannot_be_taught_say_why():
 def test_other_rows_know_nothing_of_what_was_taught():
     with Visitor(f"?{to_query(replace(FEW, taught=((3, 1), (5, 0))))}") as visitor:
         assert "taught=3,1;5,0" in visitor.query
-        visitor.choose("Data set", "Two moons").settle()
+        visitor.choose("Data set", "Iris").settle()
         assert "taught" not in visitor.query

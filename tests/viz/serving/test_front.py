@@ -132,6 +132,7 @@ def test_a_visitor_with_too_many_pages_is_told_and_others_come_in(several):
     awaited(open_three())
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_is_started_again_and_the_other_goes_on(several):
     first, second = several.workers[1], several.workers[2]
     first.kill()

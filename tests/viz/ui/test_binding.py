@@ -189,6 +189,7 @@ def test_an_echo_changes_neither_the_example_nor_what_the_menu_shows():
         assert "data=iris" in visitor.query
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("patient")
 def test_an_echo_changes_no_prepared_sweep_either():
     first, second = SWEEP_PRESETS["sldr-dimensions"], SWEEP_PRESETS["mac-dimensions"]

@@ -180,7 +180,9 @@ def test_a_run_is_followed_and_taken_over():
         assert "iteration=" not in visitor.query
 
 
-@pytest.mark.parametrize("asked", ["", "-3", "1e9", "x", "9" * 30])
+@pytest.mark.parametrize(
+    "asked", ["-3", *(pytest.param(text, marks=pytest.mark.slow) for text in ("", "1e9", "x", "9" * 30))]
+)
 def test_a_run_that_begins_nowhere_begins_at_the_start(asked):
     with Visitor(f"?data=moons&data.n_samples=60&method=LSDR&iteration={asked}") as visitor:
         assert visitor.stands == ("ready", 0)

@@ -428,7 +428,7 @@ class AtlasProblem(Problem):
 
 
 def gate_words(gate: Any, metadata: Mapping[str, NDArray]) -> str:
-    """Name a gate's class, all its parameters and the metadata of its rows: a run goes on under the same gate only."""
+    """Name a gate's class, its parameters and the metadata of its rows: under another gate a run fits it anew."""
     parameters = gate.get_params() if hasattr(gate, "get_params") else {}
     rows = "".join(f" {name} {zlib.crc32(np.ascontiguousarray(values).data)}" for name, values in metadata.items())
     return f"{type(gate).__name__} {sorted((name, repr(value)) for name, value in parameters.items())}{rows}"

@@ -35,8 +35,10 @@ LSMR_TOL = 1e-12
 # Most steps of LSMR, as a multiple of the smaller number of rows and columns: without rounding it would be 1.
 LSMR_STEPS = 4
 
-# Most Lanczos steps, and the change of leverages below which they end.
-LANCZOS_STEPS, LANCZOS_TOL = 30, 1e-10
+# Most Lanczos steps, and the change of 1 - leverage, as a share of it, below which they end.
+LANCZOS_STEPS, LANCZOS_TOL = 30, 1e-7
+# The constant vector is an eigenvector if Phi Phi' makes it shorter than this share of what it does on average.
+CENTRED = 1e-12
 # The nodes of a ridge serve ridges down to this share of it: those of a run fall.
 RIDGES_SERVED = 100.0
 # Rows whose Lanczos steps are taken together.
@@ -141,12 +143,20 @@ def row_measures(rows: NDArray[np.intp], Phi: SparseRows, ridge: float) -> tuple
 
 
 def _measures(rows: NDArray[np.intp], Phi: SparseRows, ridge: float) -> tuple[Array, Array]:
-    """Return nodes and weights (p, k), by as many Lanczos steps as change the leverages at the ridge."""
+    """Return nodes and weights (p, k), by as many Lanczos steps as change the leverages at the ridge.
+
+    Of centred columns the constant vector is an eigenvector, of eigenvalue 0, which adds nothing to a leverage: the
+    steps begin without it, as it would take the most of them.
+    """
     diagonal: list[Array] = []
     beside: list[Array] = []
     latest = np.full(len(rows), np.inf)
     before, now = np.zeros((2, len(Phi), len(rows)))
     now[rows, np.arange(len(rows))] = 1.0
+    if Phi.total @ Phi.total <= CENTRED * len(Phi) * Phi.square:
+        now -= 1.0 / len(Phi)
+    lengths = np.linalg.norm(now, axis=0)
+    now /= lengths
     for step in range(1, LANCZOS_STEPS + 1):
         checkpoint()
         following = Phi.row_gram_times(now) - (beside[-1] if beside else 0.0) * before
@@ -155,9 +165,9 @@ def _measures(rows: NDArray[np.intp], Phi: SparseRows, ridge: float) -> tuple[Ar
         if step % 2 == 0 or step == LANCZOS_STEPS:
             spectra = [eigh_tridiagonal(*each) for each in zip(np.transpose(diagonal), np.transpose(beside))]
             nodes = np.maximum([e for e, _ in spectra], 0.0)
-            weights = np.array([vectors[0] ** 2 for _, vectors in spectra])
-            last, latest = latest, _leverages(nodes, weights, ridge)
-            if np.abs(latest - last).max() < LANCZOS_TOL:
+            weights = np.array([vectors[0] ** 2 for _, vectors in spectra]) * lengths[:, None] ** 2
+            last, latest = latest, 1.0 - _leverages(nodes, weights, ridge)
+            if (np.abs(latest - last) <= LANCZOS_TOL * np.abs(latest)).all():
                 break
         beside.append(np.linalg.norm(following, axis=0))
         before, now = now, following / np.where(beside[-1] > 0.0, beside[-1], 1.0)
