@@ -76,13 +76,13 @@ class RowsPanel:
     def _named(self, name: str) -> None:
         self._offer_targets(name, "")
 
-    def _offer_targets(self, name: str, wanted: str) -> bool:
+    def _offer_targets(self, name: str, target: str) -> bool:
         try:
             targets = targets_of(name)
         except (FileProblem, PackageMissing) as error:
             widgets.message(self.message, str(error), "error")
             return False
-        chosen = wanted if wanted in targets else targets[0]
+        chosen = target if target in targets else targets[0]
         self._target.show(chosen, options={each: each for each in targets})
         return True
 

@@ -155,8 +155,10 @@ class Controls:
         preset = PRESETS.get(self._preset)
         if preset is not None and preset.needs is not None and self._fits(preset.needs):
             self.presets.say(preset)
-            wanted = preset.settings
-            new = replace(new, method=wanted.method, method_options=wanted.method_options, test_share=wanted.test_share)
+            settings = preset.settings
+            new = replace(
+                new, method=settings.method, method_options=settings.method_options, test_share=settings.test_share
+            )
         elif preset is not None or not self._waits_for(fields):
             self._leave_preset()
             table = self.data.tables[new.data]
@@ -170,12 +172,12 @@ class Controls:
 
     def _on_other_data(self, new: Settings, task: str, table: Dataset | None) -> Settings:
         """Return settings with which other data begin; where the method cannot stay, a sentence says so."""
-        made = self._with_method(new, task, table)
-        if made.method != new.method:
-            old, other = MENU[new.method], MENU[made.method]
+        changed = self._with_method(new, task, table)
+        if changed.method != new.method:
+            old, other = MENU[new.method], MENU[changed.method]
             why = f"predicts {WORDS[old.tasks()[0]]}" if task not in old.tasks() else "does not take these data"
             self._exchange = f"{old.label} {why}: {other.label} was chosen in its place; choose another above."
-        return made
+        return changed
 
     def _with_method(self, new: Settings, task: str, table: Dataset | None) -> Settings:
         if isinstance(table, RowsOnDisk):
@@ -212,8 +214,8 @@ FEW_CENTERS = 100
 
 def _quick(method: str) -> dict[str, Any]:
     """Return options with which very many rows begin: as many basis functions as a pass of a second or two allows."""
-    known = {spec.name for spec in METHOD_FORMS[method]}
-    return {"n_centers": FEW_CENTERS} if "n_centers" in known else {}
+    names = {spec.name for spec in METHOD_FORMS[method]}
+    return {"n_centers": FEW_CENTERS} if "n_centers" in names else {}
 
 
 def _without_strangers(old: Settings, new: Settings) -> Settings:

@@ -166,9 +166,9 @@ class UploadPanel:
         """Ask for the file of shared settings: its target and task are chosen once it is there."""
         self._linked = dict(options)
         if self.look is None and options.get("name"):
-            wanted = f"These settings use the file {options['name']}: "
-            widgets.message(self.message, f"{wanted}choose it here.", "warning")
-            widgets.message(self.said, f"{wanted}press Open a file.", "warning")
+            text = f"These settings use the file {options['name']}: "
+            widgets.message(self.message, f"{text}choose it here.", "warning")
+            widgets.message(self.said, f"{text}press Open a file.", "warning")
 
     def _build_paste(self) -> list[Any]:
         field = pmui.TextAreaInput(
@@ -227,8 +227,8 @@ class UploadPanel:
         try:
             return preview(self._content, name, sheet=sheet, limits=limits(), **chosen)
         except UnknownProposal as problem:
-            known = {key: value for key, value in rules.items() if key not in problem.keys}
-            return self._parsed(name, sheet, known)
+            usable = {key: value for key, value in rules.items() if key not in problem.keys}
+            return self._parsed(name, sheet, usable)
 
     def _rules_chosen(self, rules: dict[str, bool]) -> None:
         """Read the file again under other rules."""
@@ -277,8 +277,8 @@ class UploadPanel:
         # What settings of this file leave out is known; else it is proposed.
         ignore = names_from_text(self._linked.get("ignore", "")) if fits else list(look.suggested(chosen))
         if fits and self._differing is not None:
-            left_out, taken = self._differing
-            ignore = [name for name in look.columns if name in {*look.suggested(chosen), *left_out} - taken]
+            left_out, in_use = self._differing
+            ignore = [name for name in look.columns if name in {*look.suggested(chosen), *left_out} - in_use]
         self._differing = None
         groups = views_from_text(self._linked.get("groups", "")) if fits else {}
         self.sheet.label = "Sheet" if look.format.startswith("sheet ") else "Table"

@@ -60,8 +60,8 @@ def page_asked(name: str) -> str:
     """
     import panel as pn
 
-    asked = ((pn.state.session_args or {}).get("page") or [b""])[-1].decode(errors="replace")
-    return asked if asked in PAGES else name
+    name_in_address = ((pn.state.session_args or {}).get("page") or [b""])[-1].decode(errors="replace")
+    return name_in_address if name_in_address in PAGES else name
 
 
 def page_arguments() -> dict[str, list[bytes]]:
@@ -79,10 +79,10 @@ def build(name: str) -> Any:
     """
     import panel as pn
 
-    asked, document = page_asked(name), pn.state.curdoc
-    if asked != name and document is not None:  # the server has given the document the title of the address
-        pn.state.onload(lambda: setattr(document, "title", title_of(asked)))
-    return getattr(load(asked), asked)()
+    name_in_address, document = page_asked(name), pn.state.curdoc
+    if name_in_address != name and document is not None:  # the server has given the document the title of the address
+        pn.state.onload(lambda: setattr(document, "title", title_of(name_in_address)))
+    return getattr(load(name_in_address), name_in_address)()
 
 
 def load(name: str) -> ModuleType:

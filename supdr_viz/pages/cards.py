@@ -63,8 +63,8 @@ class Cards(Bar):
     @property
     def texts(self) -> list[str]:
         """HTML of all that the cards say."""
-        said = self._stage.get("words") or {}
-        return [text for name, text in said.items() if name in _BESIDE or name.startswith("head of ")]
+        words = self._stage.get("words") or {}
+        return [text for name, text in words.items() if name in _BESIDE or name.startswith("head of ")]
 
     def shrink(self) -> bool:
         """Put an enlarged card back to its place; tell whether there was one."""

@@ -148,8 +148,8 @@ class FramePusher:
     @property
     def _goes_on(self) -> bool:
         """Whether the page knows that the run is under way, and it still is."""
-        known, player = self._status, self._player
-        return player is not None and known is not None and known.phase is Phase.running and player.status == known
+        status, player = self._status, self._player
+        return player is not None and status is not None and status.phase is Phase.running and player.status == status
 
     def _push_on(self) -> None:
         """Push a frame of a run that goes on: it changes next to nothing but the stage, which needs no lock.

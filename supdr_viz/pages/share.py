@@ -96,9 +96,9 @@ class ShareMenu:
             kinds.insert(0, ("Add to comparison", "add_chart", self._on_compare))
         if self._on_present is not None:
             kinds.insert(0, ("Present", "slideshow", self._on_present))
-        made = {label: Button(label, act, icon=icon, look="text") for label, icon, act in kinds}
-        self._share_buttons.append(made["Share"])
-        return Bar(made, **options)
+        buttons = {label: Button(label, act, icon=icon, look="text") for label, icon, act in kinds}
+        self._share_buttons.append(buttons["Share"])
+        return Bar(buttons, **options)
 
     def drawer_row(self) -> Bar:
         """Make the same buttons for the sidebar of a narrow window."""
@@ -224,8 +224,8 @@ class ShareMenu:
     def _reports(self) -> list[Any]:
         """Offer the run as a page or a film, where it can be one."""
         buttons = self._files.buttons
-        said = widgets.caption("All iterations, to be replayed without a server:")
-        return [said, widgets.flow(*buttons, margin=BUTTONS), self._files.progress] if buttons else []
+        caption = widgets.caption("All iterations, to be replayed without a server:")
+        return [caption, widgets.flow(*buttons, margin=BUTTONS), self._files.progress] if buttons else []
 
     def _more_exports(self) -> list[Any]:
         if self._what == "run":

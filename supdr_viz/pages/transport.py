@@ -125,8 +125,8 @@ class Transport:
         going = sum(target.going for target in _TARGETS)
         if most("training") and going >= most("training"):
             runs = "one run trains" if going == 1 else f"{going:,} runs train"
-            said = f"On this server {runs}, as many as may at a time. Steps are free; please try later."
-            toast(said, "warning", seconds=8)
+            text = f"On this server {runs}, as many as may at a time. Steps are free; please try later."
+            toast(text, "warning", seconds=8)
             return False
         return True
 

@@ -353,8 +353,8 @@ def _spelt(column: pandas.Series, name: str, rules: Rules) -> pandas.Series:
         words.setdefault(" ".join(text.split()).casefold(), text.strip())
     if len(words) == len(counts):
         return column
-    meant = {text: words[" ".join(text.split()).casefold()] for text in counts.index}
-    odd = [text for text, word in meant.items() if text != word]
-    text, example = "Read as one spelling", f"{odd[0]} is {meant[odd[0]]}"
+    spelling = {text: words[" ".join(text.split()).casefold()] for text in counts.index}
+    odd = [text for text, word in spelling.items() if text != word]
+    text, example = "Read as one spelling", f"{odd[0]} is {spelling[odd[0]]}"
     accepted = rules.propose("spelling", text, int(counts[odd].sum()), column=name, example=example)
-    return column.map(meant).astype(column.dtype) if accepted else column
+    return column.map(spelling).astype(column.dtype) if accepted else column

@@ -395,7 +395,7 @@ def _parse(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | No
     if ending not in EXTENSIONS:
         what = f"ends in {shown(ending)}" if ending else "has no ending"
         raise FileProblem(f"{name} {what}; accepted are {', '.join(EXTENSIONS)}, optionally gzipped.")
-    content, endings = next((known for magic, known in MAGIC.items() if data.startswith(magic)), ("", ()))
+    content, endings = next((signature for magic, signature in MAGIC.items() if data.startswith(magic)), ("", ()))
     if content and ending not in endings:
         raise FileProblem(f"{name} is called {ending} but holds {content} data.")
     if ending in TEXTS:

@@ -135,10 +135,10 @@ def hide_labels(y: Any, share: float, *, task: str | None = None, random_state: 
         groups, _ = encode_labels(y)
 
     rng = np.random.default_rng(random_state)
-    kept = np.zeros(len(y), dtype=bool)
+    shown = np.zeros(len(y), dtype=bool)
     for group in np.unique(groups[present]):
         rows = rng.permutation(present[groups[present] == group])
-        kept[rows[: max(1, int(share * len(rows) + 0.5))]] = True
+        shown[rows[: max(1, int(share * len(rows) + 0.5))]] = True
     hidden = y.astype(np.float64 if y.dtype.kind in "iufb" else object)
-    hidden[~kept] = np.nan if hidden.dtype.kind == "f" else None
+    hidden[~shown] = np.nan if hidden.dtype.kind == "f" else None
     return hidden

@@ -137,8 +137,8 @@ def _check_size(name: str, data_id: int, limits: Limits, timeout: float) -> None
     answer = _ask(f"{API}/qualities/{data_id}", timeout)
     if answer is None:
         return
-    told = {quality["name"]: quality["value"] for quality in answer["data_qualities"]["quality"]}
-    rows, columns = (int(float(told.get(key) or 0)) for key in ("NumberOfInstances", "NumberOfFeatures"))
+    qualities = {quality["name"]: quality["value"] for quality in answer["data_qualities"]["quality"]}
+    rows, columns = (int(float(qualities.get(key) or 0)) for key in ("NumberOfInstances", "NumberOfFeatures"))
     limits.check_shape(f"OpenML's {name}", rows, max(0, columns - 1))
 
 

@@ -27,8 +27,8 @@ class UnknownProposal(FileProblem):
     """Something was decided about proposals that the reader of a file did not make; `keys`: about which."""
 
     def __init__(self, keys: list[str], there: list[str]) -> None:
-        made = f"there are {listed(there)}" if there else "there are none"
-        super().__init__(f"There is no proposal {shown(keys[0])} for this file; {made}.")
+        text = f"there are {listed(there)}" if there else "there are none"
+        super().__init__(f"There is no proposal {shown(keys[0])} for this file; {text}.")
         self.keys = keys
 
 
@@ -129,8 +129,8 @@ class Rules:
             rules.setdefault((not each.accepted, each.text, each.things), []).append(each)
         sentences = []
         if self.markers:
-            found = listed(f"{shown(marker)} ({sized(count, 'cells')})" for marker, count in self.markers.items())
-            sentences.append(f"Read as missing: {found}.")
+            markers = listed(f"{shown(marker)} ({sized(count, 'cells')})" for marker, count in self.markers.items())
+            sentences.append(f"Read as missing: {markers}.")
         for (proposed, text, things), alike in sorted(rules.items(), key=lambda item: item[0][0]):
             names = listed([shown(each.column) + (f" ({each.example})" if each.example else "") for each in alike])
             about = f": {names}" if alike[0].column else f": {shown(alike[0].example)}" if alike[0].example else ""

@@ -211,8 +211,8 @@ def _curves(X: NDArray, Z: NDArray, numbers: NDArray, rows: NDArray) -> Iterator
             both = nearest_of(there.distance, k), nearest_of(here.distance, k)
             total[:, place] += [measure.sum() for measure in _measures(*both, k, n)]
         done += some.stop - some.start
-        trust, kept, overlap = total / done
-        yield TrustCurve(numbers, trust, kept, overlap, numbers / (n - 1), done, len(rows))
+        trust, continuity, overlap = total / done
+        yield TrustCurve(numbers, trust, continuity, overlap, numbers / (n - 1), done, len(rows))
 
 
 def _measures(there: Near, here: Near, k: int, n: int) -> tuple[NDArray, NDArray, NDArray]:
@@ -235,8 +235,8 @@ def _by_class(X: NDArray, Z: NDArray, classes: NDArray, codes: NDArray, rows: ND
             labelled = codes[other] >= 0
             np.add.at(matrix, (own[row[labelled]], codes[other[labelled]]), share[labelled])
     with np.errstate(invalid="ignore"):
-        trust, kept = sums / count
-        return ClassTrust(classes, count, trust, kept, *(each / (k * count[:, None]) for each in (false, lost)))
+        trust, continuity = sums / count
+        return ClassTrust(classes, count, trust, continuity, *(each / (k * count[:, None]) for each in (false, lost)))
 
 
 def _only_in(first: Near, second: Near) -> tuple[NDArray, NDArray, NDArray]:

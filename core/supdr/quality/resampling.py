@@ -334,11 +334,11 @@ def _stabilities(
 
 def _most_predicted(predicted: Sequence[NDArray | None]) -> NDArray | None:
     """Return the number of the class (n,) that most fits predict for each row; None where there are no charts."""
-    given = [each for each in predicted if each is not None]
-    if not given:
+    predictions = [each for each in predicted if each is not None]
+    if not predictions:
         return None
-    classes, codes = np.unique(np.stack(given), return_inverse=True)
-    codes = codes.reshape(len(given), -1)
+    classes, codes = np.unique(np.stack(predictions), return_inverse=True)
+    codes = codes.reshape(len(predictions), -1)
     return np.stack([(codes == number).sum(axis=0) for number in range(len(classes))]).argmax(axis=0)
 
 

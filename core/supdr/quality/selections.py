@@ -247,12 +247,12 @@ def explain_pair(
 
 def row_mask(name: str, rows: Any, n_rows: int) -> NDArray:
     """Return a mask (n,) of rows given as a mask or by their numbers; raise ValueError if there is none."""
-    given = np.atleast_1d(np.asarray(rows))
+    chosen = np.atleast_1d(np.asarray(rows))
     mask = np.zeros(n_rows, dtype=bool)
-    if given.dtype == bool and given.shape == (n_rows,):
-        mask = given
-    elif given.dtype.kind in "iu" and given.ndim == 1 and ((given >= 0) & (given < n_rows)).all():
-        mask[given] = True
+    if chosen.dtype == bool and chosen.shape == (n_rows,):
+        mask = chosen
+    elif chosen.dtype.kind in "iu" and chosen.ndim == 1 and ((chosen >= 0) & (chosen < n_rows)).all():
+        mask[chosen] = True
     else:
         raise ValueError(f"{name} must be a mask of {n_rows} rows or row numbers from 0 to {n_rows - 1}; got {rows!r}")
     if not mask.any():
@@ -273,10 +273,10 @@ def _effects(chosen: NDArray, others: NDArray) -> tuple[NDArray, NDArray, NDArra
 
 def _moments(X: NDArray) -> tuple[NDArray, NDArray]:
     """Return mean and variance of the observed cells of each column; NaN where there is none."""
-    seen = ~np.isnan(X)
-    count = np.where(seen.any(axis=0), seen.sum(axis=0), np.nan)
-    mean = np.where(seen, X, 0.0).sum(axis=0) / count
-    return mean, (np.where(seen, X - mean, 0.0) ** 2).sum(axis=0) / count
+    observed = ~np.isnan(X)
+    count = np.where(observed.any(axis=0), observed.sum(axis=0), np.nan)
+    mean = np.where(observed, X, 0.0).sum(axis=0) / count
+    return mean, (np.where(observed, X - mean, 0.0) ** 2).sum(axis=0) / count
 
 
 def _rule(

@@ -53,7 +53,7 @@ class Check:
     """A check that can be asked for, and a column of the table.
 
     button: its text. titles: of the column, by the task. names: of the answer's numbers in a CSV table. of_column:
-    ``of_column(experiment, told, interrupted)``: the answer for one column; ``told(done)`` before each fit. n_fits: of
+    ``of_column(experiment, tell, interrupted)``: the answer for one column; ``tell(done)`` before each fit. n_fits: of
     a column. greater: whether greater answers are better. held_out: whether it needs test rows.
     """
 
@@ -71,29 +71,29 @@ class Check:
 
 
 def answers(
-    check: Check, experiments: Sequence[Experiment], told: Tell, interrupted: Interruption = lambda: False
+    check: Check, experiments: Sequence[Experiment], tell: Tell, interrupted: Interruption = lambda: False
 ) -> list[Answer | None]:
     """Return what a check says of every column; None for one that cannot be fitted, or has no map.
 
-    `experiments`: one for each column; labels that were taught do not take part. `told`: ``told(done, total)`` before
+    `experiments`: one for each column; labels that were taught do not take part. `tell`: ``tell(done, total)`` before
     each fit; what it raises ends the work. `interrupted`: asked within fits, too; True ends the fit.
     """
-    total, found = check.n_fits * len(experiments), list[Answer | None]()
+    total, results = check.n_fits * len(experiments), list[Answer | None]()
     for place, experiment in enumerate(experiments):
         untaught = replace(experiment, settings=replace(experiment.settings, taught=()))
         begun = check.n_fits * place
 
         def count(done: int, begun: int = begun) -> None:
             """Report the fits of all columns that are done."""
-            told(begun + done, total)
+            tell(begun + done, total)
 
         try:
             with threadpool_limits(limits=1, user_api="openmp"):
                 answer = check.of_column(untaught, count, interrupted)
         except FAILURES:
             answer = None
-        found.append(answer)
-    return found
+        results.append(answer)
+    return results
 
 
 def measurable(check: Check, experiments: Sequence[Experiment]) -> bool:
@@ -122,10 +122,10 @@ def answer_text(name: str, answer: Answer | None, task: str) -> str:
     return f"{answer.value:.1f} ± {answer.deviation:.1f} %"
 
 
-def _over_seeds(experiment: Experiment, told: Callable[[int], object], interrupted: Interruption) -> Answer:
+def _over_seeds(experiment: Experiment, tell: Callable[[int], object], interrupted: Interruption) -> Answer:
     errors = []
     for number in range(SEEDS):
-        told(number)
+        tell(number)
         settings = replace(experiment.settings, seed=experiment.settings.seed + number)
         with run_context(stop_requested=interrupted):
             errors.append(_test_error(replace(experiment, settings=settings)))
@@ -134,21 +134,21 @@ def _over_seeds(experiment: Experiment, told: Callable[[int], object], interrupt
     return Answer(float(np.mean(errors)), float(np.std(errors, ddof=1)))
 
 
-def _by_chance(experiment: Experiment, told: Callable[[int], object], interrupted: Interruption) -> Answer:
+def _by_chance(experiment: Experiment, tell: Callable[[int], object], interrupted: Interruption) -> Answer:
     estimator, parts, _ = _built(experiment)
     test = iterate_label_permutation(
         estimator, parts.X_train, parts.y_train, n_permutations=SHUFFLES, interrupted=interrupted
     )
-    told(0)
-    found = None
-    for found in test:
-        told(len(found.permuted_scores))
-    if found is None:
+    tell(0)
+    result = None
+    for result in test:
+        tell(len(result.permuted_scores))
+    if result is None:
         raise Interrupted
-    return Answer(found.pvalue, at_most=not (found.permuted_scores >= found.score).any())
+    return Answer(result.pvalue, at_most=not (result.permuted_scores >= result.score).any())
 
 
-def _over_bootstraps(experiment: Experiment, told: Callable[[int], object], interrupted: Interruption) -> Answer:
+def _over_bootstraps(experiment: Experiment, tell: Callable[[int], object], interrupted: Interruption) -> Answer:
     estimator, parts, _ = _built(experiment)
     fits = iterate_stability(
         estimator,
@@ -159,13 +159,13 @@ def _over_bootstraps(experiment: Experiment, told: Callable[[int], object], inte
         random_state=experiment.settings.seed,
         interrupted=interrupted,
     )
-    told(0)
-    found = None
-    for found in fits:
-        told(len(found.maps))
-    if found is None:
+    tell(0)
+    result = None
+    for result in fits:
+        tell(len(result.maps))
+    if result is None:
         raise Interrupted
-    return Answer(float(found.kept.mean()))
+    return Answer(float(result.kept.mean()))
 
 
 def _built(experiment: Experiment) -> tuple[Any, Split, str]:
@@ -184,8 +184,8 @@ def _built(experiment: Experiment) -> tuple[Any, Split, str]:
 def _test_error(experiment: Experiment) -> float:
     estimator, parts, task = _built(experiment)
     predicted = estimator.fit(parts.X_train, parts.y_train).predict(parts.X_test)
-    known = np.isfinite(parts.y_test)
-    missed = predicted[known] - parts.y_test[known]
+    labelled = np.isfinite(parts.y_test)
+    missed = predicted[labelled] - parts.y_test[labelled]
     return float((missed**2).mean() if task == "regression" else 100.0 * (missed != 0).mean())
 
 

@@ -128,16 +128,16 @@ class Column:
         settings = self.settings
         assert settings is not None
         method, status = MENU[settings.method], self.player.status
-        known = self.frame is not None and not self.problem
-        fitted = self.player.fitted if known else None  # a frame may be of the sample alone
+        has_numbers = self.frame is not None and not self.problem
+        fitted = self.player.fitted if has_numbers else None  # a frame may be of the sample alone
         return Facts(
             method.label,
             differences(settings),
             status.said,
-            self.frame.iteration if known and method.iterates and self.frame is not None else None,
-            self._scores() if known else {},
+            self.frame.iteration if has_numbers and method.iterates and self.frame is not None else None,
+            self._scores() if has_numbers else {},
             self._size(fitted) if fitted is not None else "",
-            self.player.seconds if known else None,
+            self.player.seconds if has_numbers else None,
             self.problem or (status.message if status.phase in (Phase.failed, Phase.diverged) else ""),
             dict(self.answers),
         )

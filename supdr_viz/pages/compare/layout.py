@@ -322,8 +322,8 @@ class CompareLayout:
         menu = method_menu(task)
         if self.menu.groups != menu:
             names = [name for group in menu.values() for name in group.values()]
-            kept = self.menu.value if self.menu.value in names else names[0]
-            self.menu.param.update(groups=menu, value=kept)
+            chosen = self.menu.value if self.menu.value in names else names[0]
+            self.menu.param.update(groups=menu, value=chosen)
 
     def show_check(self, name: str, label: str = "") -> None:
         """Say how far a check is; nothing: it can begin."""

@@ -254,8 +254,8 @@ class Compare:
     def _begin_checks(self) -> None:
         """Begin the checks that the address, a file or an example asks for, once page and rows are there."""
         if self._ready and not self.transport.kernels.waiting and not self.layout.notice.shown:
-            wanted, self._wanted = self._wanted, ()
-            for name in wanted:
+            names, self._wanted = self._wanted, ()
+            for name in names:
                 self._check(name)
 
     def _toggle_check(self, name: str) -> None:
@@ -299,8 +299,8 @@ class Compare:
         self.layout.show_check(name)
         return job
 
-    def _set_checked(self, name: str, made: bool) -> None:
-        self.comparison = self.comparison.checked(name, made)
+    def _set_checked(self, name: str, on: bool) -> None:
+        self.comparison = self.comparison.checked(name, on)
         self.bridge.set_query(comparison_query(self.comparison))
 
     def _forget_checks(self) -> None:

@@ -90,9 +90,9 @@ class Again(Question):
         if self.answer is not None and GHOSTS in self.marks.value:
             self._draw(frame, True)
 
-    def _draw(self, frame: Frame | None, wanted: bool) -> None:
+    def _draw(self, frame: Frame | None, on: bool) -> None:
         answer = self.answer
-        if not wanted or frame is None or answer is None:
+        if not on or frame is None or answer is None:
             self._drawn_for = None
             self._board.latent.put(ghosts=None)
             return
@@ -127,14 +127,14 @@ def agreement(answer: Stability, names: list[str]) -> list[str]:
     """
     unlike = np.flatnonzero(answer.agreeing < len(answer.maps))
     order = unlike[np.argsort(answer.agreeing[unlike], kind="stable")][:MOST_CLASSES]
-    said = []
+    sentences = []
     for place in order:
         label = answer.classes[place]
-        said.append(answer.sentence(label).removesuffix(str(label)) + names[int(label)] + ".")
+        sentences.append(answer.sentence(label).removesuffix(str(label)) + names[int(label)] + ".")
     if len(unlike) < len(answer.classes):
         others = "the other classes" if len(unlike) else "the classes"
-        said.append(f"About the places of {others} all agree.")
-    return said
+        sentences.append(f"About the places of {others} all agree.")
+    return sentences
 
 
 def laid_on(maps: NDArray, places: NDArray, target: NDArray) -> NDArray:

@@ -82,10 +82,10 @@ class ClassPair:
         def work() -> tuple[SelectionExplanation, NDArray, NDArray]:
             """Return what separates the classes, and the rows of each that were compared."""
             X = split.all_rows
-            found = explain_pair(X, labels, first, second, rows=rows, names=names)
+            explanation = explain_pair(X, labels, first, second, rows=rows, names=names)
             here = np.arange(len(X)) if rows is None else rows
-            own, other = (X[here[labels[here] == code]][:, found.columns] for code in (first, second))
-            return found, own, other
+            own, other = (X[here[labels[here] == code]][:, explanation.columns] for code in (first, second))
+            return explanation, own, other
 
         self._latest.ask(work, lambda outcome: self._answered(first, second, rows is None, outcome))
 
@@ -99,39 +99,45 @@ class ClassPair:
         if outcome.problem:
             widgets.message(self.words, outcome.problem, "warning")
             return
-        found, own, other = outcome.value
+        explanation, own, other = outcome.value
         drawn = [
             histograms(name, [(own[:, k], f"class {first}"), (other[:, k], f"class {second}")])
-            for k, name in enumerate(found.names[:DRAWN])
-            if np.isfinite(found.effects[k])
+            for k, name in enumerate(explanation.names[:DRAWN])
+            if np.isfinite(explanation.effects[k])
         ]
         names = self._offered[first], self._offered[second]
-        self.words.object = pair_text(found, *names, everywhere=everywhere, pictures=self._image(found) or drawn)
+        self.words.object = pair_text(
+            explanation, *names, everywhere=everywhere, pictures=self._image(explanation) or drawn
+        )
 
-    def _image(self, found: SelectionExplanation) -> list[str]:
+    def _image(self, explanation: SelectionExplanation) -> list[str]:
         """Draw the effect sizes as an image where rows are pictures."""
         images = self._session.scene.images if self._session.scene is not None else None
-        if images is None or images[0].size != len(found.all_effects):
+        if images is None or images[0].size != len(explanation.all_effects):
             return []
-        shown = np.nan_to_num(found.all_effects).reshape(images.shape[1:])
+        shown = np.nan_to_num(explanation.all_effects).reshape(images.shape[1:])
         return [cells("Blue: more ink in the first class; red: in the second", shown)]
 
 
-def pair_text(found: SelectionExplanation, first: str, second: str, *, everywhere: bool, pictures: list[str]) -> str:
+def pair_text(
+    explanation: SelectionExplanation, first: str, second: str, *, everywhere: bool, pictures: list[str]
+) -> str:
     """Write what separates two classes.
 
     `everywhere`: whether all rows were compared, not only selected ones; `pictures`: HTML.
     """
     where = "Everywhere" if everywhere else "Among the selected rows"
-    text = f"{where}: {found.n_selected:,} rows of {first}, {found.n_rest:,} of {second}. "
-    if found.rule:
-        rule = " and ".join(map(str, found.rule))
-        text += f"{rule} holds for {found.holds:.0%} of {first} and {found.rest_holds:.0%} of {second}."
+    text = f"{where}: {explanation.n_selected:,} rows of {first}, {explanation.n_rest:,} of {second}. "
+    if explanation.rule:
+        rule = " and ".join(map(str, explanation.rule))
+        text += f"{rule} holds for {explanation.holds:.0%} of {first} and {explanation.rest_holds:.0%} of {second}."
     else:
         text += "No interval of few columns separates them."
     lines = [
         (widgets.escape(name), f"{effect:+.2f}", f"{mean:.3g}", f"{other:.3g}")
-        for name, effect, mean, other in zip(found.names, found.effects, found.means, found.rest_means)
+        for name, effect, mean, other in zip(
+            explanation.names, explanation.effects, explanation.means, explanation.rest_means
+        )
     ]
     heads = ("column", "effect size", f"mean of {first}", f"mean of {second}")
     return paragraph(text) + side_by_side(*pictures) + table(heads, lines)

@@ -137,9 +137,9 @@ def _hits(text: str, values: RowValues) -> NDArray | str:
 
 def look_up(text: str, values: RowValues) -> NDArray:
     """Return the rows (n,) that a value by itself means: a row's number, a class, or a text that some column holds."""
-    wanted, number = text.casefold().removeprefix("row ").removeprefix("#"), number_in(text.removeprefix("row "))
+    key, number = text.casefold().removeprefix("row ").removeprefix("#"), number_in(text.removeprefix("row "))
     texts = [column for column in map(values.column, values.text_names) if column.categories]
-    exact = [_named(column, lambda each: each.casefold() == wanted) for column in texts]
+    exact = [_named(column, lambda each: each.casefold() == key) for column in texts]
     if number is not None:
         ids = [column for column in map(values.column, values.id_names) if not column.categories]
         exact += [column.values == number for column in ids]
@@ -147,8 +147,8 @@ def look_up(text: str, values: RowValues) -> NDArray:
         return np.any(exact, axis=0)
     if number is not None:
         return np.zeros(values.n_rows, dtype=bool)
-    held = [_named(column, lambda each: wanted in each.casefold()) for column in texts]
-    return np.any(held, axis=0) if held else np.zeros(values.n_rows, dtype=bool)
+    hits = [_named(column, lambda each: key in each.casefold()) for column in texts]
+    return np.any(hits, axis=0) if hits else np.zeros(values.n_rows, dtype=bool)
 
 
 def _named(column: Column, fits: Callable[[str], bool]) -> NDArray:

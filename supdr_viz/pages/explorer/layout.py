@@ -174,10 +174,10 @@ class ExplorerLayout:
         else:
             self._main.objects, self._sidebar.objects = main, [*self._text, *sidebar]
 
-    def show_controls(self, wanted: bool) -> None:
+    def show_controls(self, on: bool) -> None:
         """Have the controls in the sidebar, or not at all."""
         others = [each for each in self._sidebar.objects if each is not self._controls]
-        shown = [*others[:-1], self._controls, self.about] if wanted else others
+        shown = [*others[:-1], self._controls, self.about] if on else others
         if shown != self._sidebar.objects:
             self._sidebar.objects = shown
 
@@ -194,18 +194,18 @@ class ExplorerLayout:
         """
         self.cards.framed = list(names)
 
-    def show_pull(self, wanted: bool) -> None:
+    def show_pull(self, on: bool) -> None:
         """Draw the pull of the labels, or not, as its switch does."""
-        self._turn("pull", wanted)
+        self._turn("pull", on)
 
-    def show_transform(self, wanted: bool) -> None:
+    def show_transform(self, on: bool) -> None:
         """Turn the switch that places training rows as new ones, without this counting as the user's doing."""
-        self._show_mark("transform", wanted)
+        self._show_mark("transform", on)
 
-    def _turn(self, mark: str, wanted: bool) -> None:
+    def _turn(self, mark: str, on: bool) -> None:
         """Do what a press of a switch does, unless it is in that state already."""
-        if self._show_mark(mark, wanted):
-            self._on_option(mark, wanted)
+        if self._show_mark(mark, on):
+            self._on_option(mark, on)
 
     def _show_mark(self, mark: str, wanted: bool) -> bool:
         """Show a switch as on or off; return whether that is another state."""
@@ -215,9 +215,9 @@ class ExplorerLayout:
         self._marks.show([*on, mark] if wanted else [each for each in on if each != mark])
         return True
 
-    def leave_room(self, wanted: bool) -> None:
+    def leave_room(self, on: bool) -> None:
         """Leave room below the plots for a bar that lies over the page, or not."""
-        self.cards.shorter = wanted
+        self.cards.shorter = on
 
     def shrink(self) -> bool:
         """Put an enlarged plot back to its place; tell whether there was one."""
@@ -345,9 +345,9 @@ class ExplorerLayout:
 
     def _say(self, place: str, numbers: Any, sentence: str = "") -> None:
         """Say a sentence and named numbers below a picture."""
-        said = f"<span>{widgets.escape(sentence)}</span> " if sentence else ""
-        said += "".join(
+        text = f"<span>{widgets.escape(sentence)}</span> " if sentence else ""
+        text += "".join(
             widgets.explained(f"{widgets.escape(each.name)} <b>{widgets.escape(each)}</b>", each.help, "number")
             for each in numbers
         )
-        self.cards.say(place, f'<div class="said">{said}</div>')
+        self.cards.say(place, f'<div class="said">{text}</div>')

@@ -63,15 +63,15 @@ def explorer() -> Any:
     place = arguments_entries({"place": arguments.pop("place", [b""])})["place"][:MOST_PLACE] if fits else ""
     presents = bool(arguments.pop("present", []))
     if not set(arguments) - {"example"}:
-        asked = Reader(arguments_entries(arguments))
-        name = asked.one_of("example", PRESETS, "example", PRESETS.opening.name)
-        opening = name == PRESETS.opening.name and not (asked.problems or presents)
-        options = {"template": template(with_still=OwnFile.offered)} if opening else {}
-        return Explorer(PRESETS[name].settings, asked.problems, preset=name, presents=presents, **options).page
+        reader = Reader(arguments_entries(arguments))
+        name = reader.one_of("example", PRESETS, "example", PRESETS.opening.name)
+        opening = name == PRESETS.opening.name and not (reader.problems or presents)
+        options: dict[str, Any] = {"template": template(with_still=OwnFile.offered)} if opening else {}
+        return Explorer(PRESETS[name].settings, reader.problems, preset=name, presents=presents, **options).page
     settings, problems = parse_query(arguments)
-    known = "" if settings.data == "file" else PRESETS.name_of(settings)  # a file may be any
+    preset = "" if settings.data == "file" else PRESETS.name_of(settings)  # a file may be any
     return Explorer(
-        settings, problems, preset=known, iteration=iteration, fits=fits, place=place, presents=presents
+        settings, problems, preset=preset, iteration=iteration, fits=fits, place=place, presents=presents
     ).page
 
 
@@ -258,9 +258,9 @@ class Explorer:
         if not self._fits or self.transport.kernels.waiting or settings is None:
             return
         mean = f" The cell is the mean of {self._fits} such fits, so its error is another." if self._fits > 1 else ""
-        held = f"One split: {settings.test_share:.0%} of the rows are held out, by seed {settings.seed}."
+        text = f"One split: {settings.test_share:.0%} of the rows are held out, by seed {settings.seed}."
         where = f"A cell of a sweep{f', {self._place}' if self._place else ''}. "
-        self.layout.exchange.say(where + held + mean, "info")
+        self.layout.exchange.say(where + text + mean, "info")
         self._fits = 0
         self.session.player.run()
 

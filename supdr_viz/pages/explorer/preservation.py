@@ -151,46 +151,50 @@ def neighbours_text(answer: Kept) -> str:
     return paragraph(text) + side_by_side(curves("Number of neighbours", curve.n_neighbors, lines))
 
 
-def class_text(found: ClassTrust, names: list[str]) -> str:
+def class_text(trust: ClassTrust, names: list[str]) -> str:
     """Say of which classes false and lost neighbours are; the classes with the most of them come first.
 
     `names`: of all classes, by their codes.
     """
     false, lost = (
-        np.column_stack(each) for each in ((found.false_other, found.false_own), (found.lost_other, found.lost_own))
+        np.column_stack(each) for each in ((trust.false_other, trust.false_own), (trust.lost_other, trust.lost_own))
     )
-    share = found.n_rows / found.n_rows.sum()
+    share = trust.n_rows / trust.n_rows.sum()
     (false_other, false_own), (lost_other, lost_own) = (share @ np.nan_to_num(each) for each in (false, lost))
-    said = (
+    text = (
         f"Of the nearest rows on the map {_percent(false_other)} are false and of another class, {_percent(false_own)} "
         "false and of the own class, which was pressed together. Of the nearest rows in the input "
         f"{_percent(lost_own)} are lost though of the own class, which was torn, and {_percent(lost_other)} lost and "
         "of another class: classes were drawn apart, which a supervised map is made for."
     )
     worst = np.nan_to_num(false[:, 0] + lost[:, 1])
-    order = [code for code in np.argsort(-worst, kind="stable") if found.n_rows[code]][:MOST_CLASSES]
+    order = [code for code in np.argsort(-worst, kind="stable") if trust.n_rows[code]][:MOST_CLASSES]
     lines = [
         (
-            widgets.escape(names[int(found.classes[code])]),
-            f"{found.trustworthiness[code]:.2f}",
-            f"{found.continuity[code]:.2f}",
+            widgets.escape(names[int(trust.classes[code])]),
+            f"{trust.trustworthiness[code]:.2f}",
+            f"{trust.continuity[code]:.2f}",
             f"{bar(false[code], (OTHER, OWN))} {_percent(false[code, 0])}",
             f"{bar(lost[code], (OTHER, OWN))} {_percent(lost[code, 1])}",
         )
         for code in order
     ]
     heads = ("class", "trust", "continuity", "false; of other classes", "lost; of the own class")
-    less = f" The {MOST_CLASSES} of {len(found.classes)} that keep least." if len(found.classes) > MOST_CLASSES else ""
+    less = f" The {MOST_CLASSES} of {len(trust.classes)} that keep least." if len(trust.classes) > MOST_CLASSES else ""
     key = f"Bars: red are neighbours of other classes, grey of the own class.{less}"
-    return paragraph(said) + table(heads, lines) + paragraph(key, "quiet small")
+    return paragraph(text) + table(heads, lines) + paragraph(key, "quiet small")
 
 
-def clusters_text(found: ClusterReliability) -> str:
+def clusters_text(reliability: ClusterReliability) -> str:
     """Say whether clusters are real, and whether real ones are kept."""
-    some = "" if found.n_draws == found.n_iterations else f", {found.n_draws} of {found.n_iterations} draws so far"
+    some = (
+        ""
+        if reliability.n_draws == reliability.n_iterations
+        else f", {reliability.n_draws} of {reliability.n_iterations} draws so far"
+    )
     return (
-        f"Clusters of the map are real to {_percent(found.steadiness)} (steadiness); clusters of the input are kept to "
-        f"{_percent(found.cohesiveness)} (cohesiveness{some})."
+        f"Clusters of the map are real to {_percent(reliability.steadiness)} (steadiness); clusters of the input are kept "
+        f"to {_percent(reliability.cohesiveness)} (cohesiveness{some})."
     )
 
 

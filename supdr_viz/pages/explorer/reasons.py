@@ -66,11 +66,11 @@ class Reasons:
         board.points.selection.on_change(self._selected)
         board.stage.on("hover", self._hovered)
 
-    def open(self, wanted: bool) -> None:
+    def open(self, on: bool) -> None:
         """Explain from now on, or no longer."""
-        self._open = wanted
-        self._board.stage.put(explains=wanted)
-        if wanted:
+        self._open = on
+        self._board.stage.put(explains=on)
+        if on:
             self._selected()
         else:
             self.forget()
@@ -86,8 +86,8 @@ class Reasons:
 
     def _hovered(self, message: dict[str, Any]) -> None:
         number, points = message.get("row"), self._board.points
-        known = isinstance(number, int) and not isinstance(number, bool) and 0 <= number < points.n_rows
-        if known and self._open and len(points.selection.indices) < 2 and not self._marks.value:
+        is_row = isinstance(number, int) and not isinstance(number, bool) and 0 <= number < points.n_rows
+        if is_row and self._open and len(points.selection.indices) < 2 and not self._marks.value:
             self._explain_row(int(points.drawn[number]))
 
     def _selected(self) -> None:
@@ -145,17 +145,17 @@ class Reasons:
         if outcome.problem or plane is None or frame is None or len(plane.mean) != len(outcome.value.derivative):
             self._refuse(outcome)
             return
-        found: RowExplanation = outcome.value
-        moves = found.arrows @ plane.axes
+        explanation: RowExplanation = outcome.value
+        moves = explanation.arrows @ plane.axes
         number = int(np.flatnonzero(self._board.points.drawn == row)[0])
         low, high = frame.latent_extent[:2]
         shares = np.linalg.norm(moves, axis=1) / (high - low)
         longer = arrow_scale(float(shares.max()))
-        self._draw(longer * moves, list(found.names), row=number)
+        self._draw(longer * moves, list(explanation.names), row=number)
         assert self._session.scene is not None
-        said = f"Row {int(self._session.scene.row[row])}: a standard deviation more of a column moves it so far."
+        text = f"Row {int(self._session.scene.row[row])}: a standard deviation more of a column moves it so far."
         drawn = "" if longer == 1 else f" Arrows are drawn {longer} times as long."
-        self.words.object = paragraph(said + drawn) + row_table(found, shares) + self._image(found, plane)
+        self.words.object = paragraph(text + drawn) + row_table(explanation, shares) + self._image(explanation, plane)
 
     def _selection_told(self, outcome: Outcome) -> None:
         if outcome.problem:
@@ -200,12 +200,12 @@ class Reasons:
         self._board.latent.put(arrows=None)
         widgets.message(self.words, outcome.problem or ASK, "warning" if outcome.problem else "quiet")
 
-    def _image(self, found: RowExplanation, plane: LatentPlane) -> str:
+    def _image(self, explanation: RowExplanation, plane: LatentPlane) -> str:
         """Draw the derivative as an image where rows are pictures."""
         images = self._session.scene.images if self._session.scene is not None else None
-        if images is None or images[0].size != found.derivative.shape[1]:
+        if images is None or images[0].size != explanation.derivative.shape[1]:
             return ""
-        right, up = (plane.axes.T @ found.derivative).reshape(2, *images.shape[1:])
+        right, up = (plane.axes.T @ explanation.derivative).reshape(2, *images.shape[1:])
         ink = paragraph("More ink in blue cells moves the row so, in red cells the other way.", "quiet small")
         return side_by_side(cells("To the right", right), cells("Upwards", up)) + ink
 
@@ -247,24 +247,26 @@ def weights_text(names: Sequence[str], shares: NDArray, gate: NDArray | None) ->
     return paragraph(text) + table(heads, lines) + less
 
 
-def row_table(found: RowExplanation, shares: NDArray) -> str:
+def row_table(explanation: RowExplanation, shares: NDArray) -> str:
     """Write the columns that move a row; `shares`: of the map's width by which they do."""
     lines = [
         (widgets.escape(name), f"{value:.3g}", f"{deviation:+.1f}", f"{100 * share:.2g}\u00a0%")
-        for name, value, deviation, share in zip(found.names, found.values, found.deviations, shares)
+        for name, value, deviation, share in zip(explanation.names, explanation.values, explanation.deviations, shares)
     ]
     return table(("column", "value", "standard deviations from the mean", "moves it by, of the map's width"), lines)
 
 
-def selection_text(found: SelectionExplanation) -> str:
+def selection_text(explanation: SelectionExplanation) -> str:
     """Write the columns in which a selection differs, and its rule."""
     lines = [
         (widgets.escape(name), f"{effect:+.2f}", f"{mean:.3g}", f"{other:.3g}")
-        for name, effect, mean, other in zip(found.names, found.effects, found.means, found.rest_means)
+        for name, effect, mean, other in zip(
+            explanation.names, explanation.effects, explanation.means, explanation.rest_means
+        )
     ]
-    rule = str(found)
+    rule = str(explanation)
     return (
-        paragraph(f"{found.n_selected:,} selected rows against {found.n_rest:,} others.")
+        paragraph(f"{explanation.n_selected:,} selected rows against {explanation.n_rest:,} others.")
         + paragraph(rule[:1].upper() + rule[1:] + ".")
         + table(("column", "effect size", "mean here", "mean of the others"), lines)
     )

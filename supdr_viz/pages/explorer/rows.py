@@ -196,11 +196,11 @@ def _table(values: RowValues, chosen: NDArray) -> tuple[list[TableColumn], NDArr
     mask[chosen] = True
     if not len(chosen):
         mask[:] = True
-    known = [name for name in (values.target_name, PREDICTED, PART) if name in values.names]
+    first_names = [name for name in (values.target_name, PREDICTED, PART) if name in values.names]
     own = [TableColumn(column, distributions(column, mask)) for column in map(values.column, values.own_names)]
     if len(chosen):
         own.sort(key=lambda each: -each.shares.difference if each.shares is not None else 0.0)
-    first = [TableColumn(column, distributions(column, mask)) for column in map(values.column, known)]
+    first = [TableColumn(column, distributions(column, mask)) for column in map(values.column, first_names)]
     labels = values.scene.row
     rows = np.flatnonzero(mask)
     rows = rows[np.argsort(labels[rows], kind="stable")]
@@ -266,10 +266,10 @@ class Nearest:
         )
         board.stage.on("hover", self._hovered)
 
-    def open(self, wanted: bool) -> None:
+    def open(self, on: bool) -> None:
         """Look for nearest rows from now on, or no longer."""
-        self._open = wanted
-        self._board.stage.put(compares=wanted)
+        self._open = on
+        self._board.stage.put(compares=on)
 
     def refresh(self) -> None:
         """Look for the rows that are nearest by now, or forget the row: there are others."""
@@ -282,8 +282,8 @@ class Nearest:
 
     def _hovered(self, message: dict[str, Any]) -> None:
         number, points = message.get("row"), self._board.points
-        known = isinstance(number, int) and not isinstance(number, bool) and 0 <= number < points.n_rows
-        if known and self._open:
+        is_row = isinstance(number, int) and not isinstance(number, bool) and 0 <= number < points.n_rows
+        if is_row and self._open:
             self._ask(int(points.drawn[number]))
 
     def _ask(self, row: int) -> None:

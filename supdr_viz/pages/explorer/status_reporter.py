@@ -126,8 +126,10 @@ class StatusReporter:
     def _standing(self) -> tuple[Snapshot | None, bool]:
         """Return the newest iterate, and whether its errors are known."""
         player = self._session.player
-        known = player.curves()[1].iteration
-        return player.newest, player.newest is not None and len(known) > 0 and known[-1] == player.newest.iteration
+        last_iteration = player.curves()[1].iteration
+        return player.newest, player.newest is not None and len(last_iteration) > 0 and last_iteration[
+            -1
+        ] == player.newest.iteration
 
 
 def summary(session: Session, status: Status) -> str:

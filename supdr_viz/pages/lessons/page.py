@@ -169,8 +169,8 @@ class Lessons:
             self.explorer.controls.apply(step.then)
         self._start(step.play == "answer", step)
 
-    def _start(self, wanted: bool, step: Step) -> None:
-        if wanted:
+    def _start(self, on: bool, step: Step) -> None:
+        if on:
             self.explorer.transport.follow()
             self._player.run(until=step.until or None)
 

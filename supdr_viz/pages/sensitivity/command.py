@@ -71,8 +71,8 @@ def run_sweep(arguments: argparse.Namespace) -> int:
     best = result.best(settings.metric)
     if best is not None:
         words = ", ".join(f"{name} = {value}" for name, value in best.params.items())
-        found = mean_text(best.mean(settings.metric), best.deviation(settings.metric))
-        print(f"best {settings.metric}: {found} ({words})")
+        text = mean_text(best.mean(settings.metric), best.deviation(settings.metric))
+        print(f"best {settings.metric}: {text} ({words})")
     failed = [cell for cell in result.cells.values() if cell.errors]
     if failed:
         print(f"{len(failed)} of {len(result.cells)} cells failed in part: {failed[0].errors[0]}")

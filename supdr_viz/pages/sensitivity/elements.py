@@ -12,7 +12,8 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 from bokeh.core.properties import value as constant
-from bokeh.models import AllIndices, AllLabels, CustomJS, GlyphRenderer, Grid, HoverTool, TapTool
+from bokeh.models import AllIndices, AllLabels, CustomJS, Grid, HoverTool, TapTool
+from bokeh.models.renderers import GlyphRenderer
 from bokeh.palettes import PuOr11
 from numpy.typing import NDArray
 
@@ -180,11 +181,11 @@ def _cells(
 ) -> hv.HeatMap:
     """Return a plane of values as cells. `texts`: what the pointer shows of each; `shades`: from low to high."""
     across, up = plane.shape
-    said = np.array(texts, dtype=object).reshape(plane.shape)
+    labels = np.array(texts, dtype=object).reshape(plane.shape)
     packed = packed_links([view.links.get(number, "") for number in range(plane.size)])
     links = np.array(packed, dtype=object).reshape(plane.shape)
     return hv.HeatMap(
-        (np.arange(float(across)), np.arange(float(up)), plane.T, said.T, links.T),
+        (np.arange(float(across)), np.arange(float(up)), plane.T, labels.T, links.T),
         ["x", "y"],
         [hv.Dimension("value", range=limits), "text", "link"],
     ).opts(
@@ -236,9 +237,9 @@ def difference(view: View) -> hv.Overlay:
     shown = replace(view, role="difference ")
     cells = _cells(shown, plane, texts, PuOr11, (-largest, largest))
     x, y = (axis.ravel().astype(float) for axis in np.indices(plane.shape))
-    said = [difference_text(value, percent=view.percent) if _has_room(view) else "" for value in plane.ravel()]
+    labels = [difference_text(value, percent=view.percent) if _has_room(view) else "" for value in plane.ravel()]
     inks = ["#FFFFFF" if abs(value) > 0.7 * largest else "#17212B" for value in plane.ravel()]
-    words = hv.Labels((x, y, np.array(said, dtype=object), np.array(inks, dtype=object)), ["x", "y"], ["said", "ink"])
+    words = hv.Labels((x, y, np.array(labels, dtype=object), np.array(inks, dtype=object)), ["x", "y"], ["said", "ink"])
     return (cells * words.opts(text_color="ink", text_font_size="11px", text_font=FONT)).opts(
         hv.opts.Overlay(**heatmap_look(shown, f"Difference {names}"))
     )
@@ -280,19 +281,19 @@ def words(view: View, *, values: bool) -> hv.Labels:
     plane, colours, result = view.plane, view.colours, view.result
     aside = 0.0 if values or view.maps is None else 0.37  # a map stands in the middle of each cell
     x, y = (axis.ravel() + shift for axis, shift in zip(np.indices(plane.shape), (-aside, aside)))
-    said = [view.said(value) for value in plane.ravel()] if values else [""] * plane.size
+    labels = [view.said(value) for value in plane.ravel()] if values else [""] * plane.size
     best = result.best(view.metric)
     if best is not None:
-        said[best.number] = f"★ {said[best.number]}".strip()
+        labels[best.number] = f"★ {labels[best.number]}".strip()
     for number, cell in result.cells.items():
         if math.isnan(cell.mean(view.metric)):
-            said[number] = "✕"
+            labels[number] = "✕"
     bright = plane.ravel() > sum(view.limits) / 2
     inks = [
         colours.text if math.isnan(value) else "#17212B" if light else "#FFFFFF"
         for value, light in zip(plane.ravel(), bright)
     ]
-    columns = x, y, np.array(said, dtype=object), np.array(inks, dtype=object)
+    columns = x, y, np.array(labels, dtype=object), np.array(inks, dtype=object)
     return hv.Labels(columns, ["x", "y"], ["said", "ink"]).opts(
         text_color="ink", text_font_size="11px", text_font=FONT, hooks=[_named(f"{view.role}sweep words")]
     )
@@ -379,8 +380,8 @@ def _cell_lines_over_axes(view: View) -> list[dict[str, Any]]:
             places = np.unravel_index(number, view.result.shape)
             heights = [place / max(size - 1, 1) for place, size in zip(places, view.result.shape)]
             y = np.array([*heights, (score - low) / (high - low)])
-            said = {"value": score, "text": cell_text(view, number), "link": view.links.get(number, "")}
-            lines.append({"x": np.arange(float(len(y))), "y": y, **said})
+            columns = {"value": score, "text": cell_text(view, number), "link": view.links.get(number, "")}
+            lines.append({"x": np.arange(float(len(y))), "y": y, **columns})
     for line, link in zip(lines, packed_links([line["link"] for line in lines])):
         line["link"] = link
     return lines or [{"x": np.zeros(2), "y": np.zeros(2), "value": low, "text": "", "link": ""}]
@@ -499,16 +500,16 @@ def bars(view: View) -> hv.Overlay:
 
 def _shares(view: View) -> dict[str, tuple[float, float]]:
     """Return what the bars show: title -> share of the variance and its spread over the folds."""
-    found = view.importance
-    if found is None:
+    importance = view.importance
+    if importance is None:
         return {}
     titles, symbols = (dict(zip(view.result.grid, each)) for each in (view.titles, view.symbols or view.titles))
     shares = {}
-    for names, share in found.effects.items():
+    for names, share in importance.effects.items():
         if len(names) <= 2:
             pair = "both together" if len(titles) == 2 else " × ".join(symbols[name] for name in names)
-            shares[titles[names[0]] if len(names) == 1 else pair] = share, found.spread.get(names, 0.0)
-    return {**shares, "folds": (found.folds, 0.0)}
+            shares[titles[names[0]] if len(names) == 1 else pair] = share, importance.spread.get(names, 0.0)
+    return {**shares, "folds": (importance.folds, 0.0)}
 
 
 # --- what all charts have in common -----------------------------------------------------------------------------------

@@ -34,8 +34,8 @@ def sweep_table(document: Mapping[str, Any]) -> SweepSettings:
     """
     unknown = sorted(set(document) - TOP_LEVEL - {spec.name for spec in PROTOCOL_FORM})
     if unknown:
-        known = sorted(TOP_LEVEL | {spec.name for spec in PROTOCOL_FORM})
-        raise ValueError(f"unknown entry {unknown[0]!r}; known are {', '.join(known)}")
+        accepted = sorted(TOP_LEVEL | {spec.name for spec in PROTOCOL_FORM})
+        raise ValueError(f"unknown entry {unknown[0]!r}; known are {', '.join(accepted)}")
     entries = _from_link(document) if "link" in document else _from_tables(document)
     entries |= {name: document[name] for name in ("seed", "test", "labels") if name in document}
     entries |= {f"sweep.{spec.name}": document[spec.name] for spec in PROTOCOL_FORM if spec.name in document}

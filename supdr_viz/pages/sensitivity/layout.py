@@ -136,9 +136,11 @@ class SensitivityLayout:
         self._curves, self._curve_head = self._card("Marginal curves", charts.curves[0].place)
         importance, _ = self._card("Importance", charts.bars.place, note="share of the variance of all fits")
         beside = pn.Column(charts.map_card, self._curves, margin=0, **widgets.WIDE)
-        said, _ = self._card("Result", self.result, self.searched, note="the best cell, and which parameter matters")
+        result_card, _ = self._card(
+            "Result", self.result, self.searched, note="the best cell, and which parameter matters"
+        )
         self._places = tuple(
-            pmui.Grid(each, size=size) for each, size in zip((heat, beside, said, importance), 2 * BESIDE)
+            pmui.Grid(each, size=size) for each, size in zip((heat, beside, result_card, importance), 2 * BESIDE)
         )
         self._grid = pmui.Grid(*self._places, container=True, spacing=1.5, styles=FREE, **widgets.WIDE)
         return self._grid

@@ -95,8 +95,8 @@ def place_of(values: Sequence[Any], value: Any) -> float | None:
     if len(numbers) < len(values) or not isinstance(value, (int, float)) or isinstance(value, bool):
         return None
     order = np.argsort(numbers)
-    known = np.array(numbers, dtype=float)[order]
-    if not known[0] <= value <= known[-1]:
+    ordered = np.array(numbers, dtype=float)[order]
+    if not ordered[0] <= value <= ordered[-1]:
         return None
-    scale = np.log if known[0] > 0 else np.asarray
-    return float(np.interp(scale(float(value)), scale(known), order.astype(float)))
+    scale = np.log if ordered[0] > 0 else np.asarray
+    return float(np.interp(scale(float(value)), scale(ordered), order.astype(float)))

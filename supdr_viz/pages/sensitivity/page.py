@@ -186,19 +186,19 @@ class Sensitivity:
         if preset is None or needs is None or self.data.loaded_fields(needs.rows, needs.columns) is None:
             self._base_changed(fields)
             return
-        wanted = preset.settings
+        settings = preset.settings
         base = replace(
-            self.settings.base, **fields, method=wanted.base.method, method_options=wanted.base.method_options
+            self.settings.base, **fields, method=settings.base.method, method_options=settings.base.method_options
         )
-        self._apply(replace(wanted, base=base), own=False)
+        self._apply(replace(settings, base=base), own=False)
         self.layout.say_preset(preset)
 
     def _preset_chosen(self, name: str) -> None:
         preset = SWEEP_PRESETS[name]
         settings = preset.settings
         if preset.needs is not None:
-            found = self.data.loaded_fields(preset.needs.rows, preset.needs.columns)
-            settings = replace(settings, base=replace(settings.base, **(found or {})))
+            fields = self.data.loaded_fields(preset.needs.rows, preset.needs.columns)
+            settings = replace(settings, base=replace(settings.base, **(fields or {})))
         self._apply(settings, own=False)
         self.layout.say_preset(preset)
 
@@ -417,10 +417,10 @@ class Sensitivity:
             self.layout.say_search(f"Searching by successive halving: {self.halving.fits} fits.", searching=True)
             return
         self._searching = False
-        found = self.halving.found
-        text = widgets.escape(self.halving.message) if found is None else self._found(found)
+        best = self.halving.found
+        text = widgets.escape(self.halving.message) if best is None else self._found(best)
         self.layout.say_search(text)
-        self.bridge.announce("search finished" if found is not None else self.halving.message)
+        self.bridge.announce("search finished" if best is not None else self.halving.message)
 
     def _found(self, search: Any) -> str:
         """Say what a search has found, as HTML."""
@@ -430,8 +430,8 @@ class Sensitivity:
         rounds = zip(search.n_candidates_, search.n_resources_)
         tried = ", ".join(f"{cells} cells on {rows} rows" for cells, rows in rounds)
         place = widgets.symbols(self._place({name: search.best_params_[name] for name in self.settings.grid}))
-        said = value_text(self.charts.view.factor * score, percent=self.charts.view.percent)
-        return f"Successive halving: {METRICS[metric]} <b>{said}</b> at {place}. It tried {tried}."
+        text = value_text(self.charts.view.factor * score, percent=self.charts.view.percent)
+        return f"Successive halving: {METRICS[metric]} <b>{text}</b> at {place}. It tried {tried}."
 
     def _look(self) -> None:
         """Draw what is new."""

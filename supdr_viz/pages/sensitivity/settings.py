@@ -175,8 +175,8 @@ class SweepSettings:
     def at(self, params: Mapping[str, Any]) -> Settings:
         """Return the explorer's settings of one cell: one split of about the same size."""
         share = 1.0 / self.folds if self.folds > 1 else self.base.test_share
-        known = {name: value for name, value in params.items() if name in self.base.method_options}
-        return replace(self.base.with_options(**known), test_share=round(share, 3))
+        options = {name: value for name, value in params.items() if name in self.base.method_options}
+        return replace(self.base.with_options(**options), test_share=round(share, 3))
 
 
 def rival_of(settings: SweepSettings) -> SweepSettings:

@@ -44,8 +44,8 @@ def fit_foreign_gate(
     for each in range(FOLDS):
         rows, others = fold == each, fold != each
         if rows.any() and others.any():
-            given = rows_of(metadata, others)
-            proba[rows] = _spread(_fitted(model, X[others], codes[others], given), X[rows], n_classes)
+            arguments = rows_of(metadata, others)
+            proba[rows] = _spread(_fitted(model, X[others], codes[others], arguments), X[rows], n_classes)
     return ForeignGate(_fitted(model, X, codes, metadata), n_classes), proba
 
 

@@ -211,8 +211,8 @@ def _crossfitted(features: Array, codes: NDArray, n_classes: int, fold: NDArray,
             proba[:, rows] = softmax(features[rows], axis=1)
             continue
         for number, (coef, offset) in enumerate(_regressions(features[others], codes[others], n_classes, costs)):
-            seen = np.flatnonzero(np.isfinite(offset))
-            proba[number, rows[:, None], seen] = softmax(features[rows] @ coef[:, seen] + offset[seen], axis=1)
+            finite = np.flatnonzero(np.isfinite(offset))
+            proba[number, rows[:, None], finite] = softmax(features[rows] @ coef[:, finite] + offset[finite], axis=1)
     proba = np.maximum(proba, RAREST)
     return proba / proba.sum(axis=2, keepdims=True)
 

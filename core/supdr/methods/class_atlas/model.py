@@ -134,8 +134,8 @@ def fit_atlas(
     charts and map; `gate`: instead of our own; `gate_metadata`: arguments of its ``fit``, an entry for each row of X.
     """
     labelled = codes >= 0
-    span, seen = span_of(X) or (None, X)
-    inputs = X if gate is not None else seen  # a classifier that was given sees the columns
+    span, columns = span_of(X) or (None, X)
+    inputs = X if gate is not None else columns  # a classifier that was given sees the columns
     fitted_gate: Gate | ForeignGate
     if gate is None:
         fitted_gate, left_out = fit_gate(part_of(inputs, labelled), codes[labelled], n_classes, n_landmarks, seed)
@@ -149,7 +149,7 @@ def fit_atlas(
         proba[~labelled] = fitted_gate.probabilities(inputs[~labelled])
     members = np.where(labelled, codes, proba.argmax(axis=1))
     rows = stratified_rows(members, n_landmarks, np.random.default_rng([seed, 4]))
-    landmarks = seen if len(rows) == len(X) else np.ascontiguousarray(seen[rows])
+    landmarks = columns if len(rows) == len(X) else np.ascontiguousarray(columns[rows])
     fitted = fit_charts(landmarks, members[rows], n_classes, n_components, charts, n_pcs, n_neighbors)
     error = float((left_out.argmax(axis=1) != codes[labelled]).mean())
     with_labels = believed(proba, codes, error)

@@ -41,8 +41,8 @@ def fitted_exactly(kernel: Array, codes: NDArray, n_classes: int) -> Choice:
     e, back = kernel_spectrum(kernel)
     basis = back * e
     pulled = basis.T @ targets
-    _, left = leave_one_out(basis, pulled, e, RIDGES, targets)
-    return _chosen(left, codes, back, pulled, e)
+    _, left_out = leave_one_out(basis, pulled, e, RIDGES, targets)
+    return _chosen(left_out, codes, back, pulled, e)
 
 
 def fitted_by_landmarks(X: Array, codes: NDArray, n_classes: int, mapping: Mapping) -> Choice:
@@ -53,37 +53,37 @@ def fitted_by_landmarks(X: Array, codes: NDArray, n_classes: int, mapping: Mappi
     for part, block in feature_blocks(X, mapping):
         by_centers += block.T @ targets[part]
     pulled = back.T @ by_centers
-    left = np.empty((len(RIDGES), len(X), n_classes))
+    left_out = np.empty((len(RIDGES), len(X), n_classes))
     for part, block in feature_blocks(X, mapping):
-        _, left[:, part] = leave_one_out(block @ back, pulled, e, RIDGES, targets[part])
-    return _chosen(left, codes, back, pulled, e)
+        _, left_out[:, part] = leave_one_out(block @ back, pulled, e, RIDGES, targets[part])
+    return _chosen(left_out, codes, back, pulled, e)
 
 
-def _chosen(left: Array, codes: NDArray, back: Array, pulled: Array, e: Array) -> Choice:
+def _chosen(left_out: Array, codes: NDArray, back: Array, pulled: Array, e: Array) -> Choice:
     """Return the best of all ridges and kappas, by left-out codes (R, n, K)."""
     losses = np.empty((len(RIDGES), len(SHARPNESS)))
     for number in range(len(RIDGES)):
         checkpoint()
-        _log_losses(left[number], codes, SHARPNESS, losses[number])
+        _log_losses(left_out[number], codes, SHARPNESS, losses[number])
     ridge, kappa = np.unravel_index(losses.argmin(), losses.shape)
     coef = back @ (pulled / (e + RIDGES[ridge])[:, None])
-    return Choice(float(losses[ridge, kappa]), float(RIDGES[ridge]), float(SHARPNESS[kappa]), coef, left[ridge])
+    return Choice(float(losses[ridge, kappa]), float(RIDGES[ridge]), float(SHARPNESS[kappa]), coef, left_out[ridge])
 
 
 @njit(cache=True, nogil=True)
-def _log_losses(left: Array, codes: NDArray, sharpness: Array, out: Array) -> None:
+def _log_losses(left_out: Array, codes: NDArray, sharpness: Array, out: Array) -> None:
     """Write the mean of -log softmax(kappa h) of the own class for every kappa into out (S,).
 
     left (n, K) = h.  sharpness (S,) = kappa, each twice the last but one.
     """
-    n, n_classes = left.shape
+    n, n_classes = left_out.shape
     powers = np.empty((2, n_classes))
     out[:] = 0.0
     for i in range(n):
-        top = left[i].max()
+        top = left_out[i].max()
         for s in range(len(sharpness)):
             power, total = powers[s % 2], 0.0
             for k in range(n_classes):
-                power[k] = power[k] ** 2 if s > 1 else math.exp(sharpness[s] * (left[i, k] - top))
+                power[k] = power[k] ** 2 if s > 1 else math.exp(sharpness[s] * (left_out[i, k] - top))
                 total += power[k]
-            out[s] += (math.log(total) - sharpness[s] * (left[i, codes[i]] - top)) / n
+            out[s] += (math.log(total) - sharpness[s] * (left_out[i, codes[i]] - top)) / n

@@ -77,10 +77,10 @@ class GatePath(AtlasProblem):
         if not obeys and helped and len(errors) < len(self.path):
             return state
         best = state.passed[int(np.argmin(errors))]
-        kept = next(each for each in state.passed if each.error <= best.error + error_of_difference(each, best))
-        if kept is state.passed[-1]:
+        best_passed = next(each for each in state.passed if each.error <= best.error + error_of_difference(each, best))
+        if best_passed is state.passed[-1]:
             return state._replace(complete=True)
-        return state._replace(complete=True, search=kept.search, lam=kept.lam, stage=state.stage + 1)
+        return state._replace(complete=True, search=best_passed.search, lam=best_passed.lam, stage=state.stage + 1)
 
 
 def standard_error(error: float, n: int) -> float:
