@@ -245,14 +245,15 @@ def travelling(addresses: list[str]) -> tuple[float, float]:
 
 SEEN = """() => new Promise((done) => {
   let shift = 0
+  const ended = Number(document.getElementById("still").dataset.ended)
   new PerformanceObserver((list) => {
-    for (const each of list.getEntries()) shift += each.value
+    for (const each of list.getEntries()) if (each.startTime > ended) shift += each.value
   }).observe({type: "layout-shift", buffered: true})
   const [paint] = performance.getEntriesByName("first-contentful-paint")
   setTimeout(() => done([paint.startTime / 1000, shift]), 100)
 })"""
 """Seconds until something is seen, by the browser's clock from the request for the page; and how much of the page moved
-after it was drawn: the sum of what the browser calls layout shifts."""
+after the still had gone: the sum of what the browser calls layout shifts."""
 
 
 def visits(served: Served, rounds: int = 3) -> list[tuple[str, str, str]]:

@@ -166,7 +166,7 @@ def wait_for(url: str) -> None:
 def save(page: Page, path: Path, part: FloatRect | None = None) -> None:
     """Save the page, or a part of it, with a reduced palette: a tenth of the size, no visible loss."""
     page.screenshot(path=path, clip=part)
-    Image.open(path).convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
+    Image.open(path).convert("RGB").quantize(256, kmeans=1).save(path, optimize=True)
 
 
 def film(kind: str = "film") -> bytes:

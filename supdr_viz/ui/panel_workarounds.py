@@ -264,8 +264,9 @@ def name_figure(figure: Any, name: str) -> None:
     `figure`: of Bokeh.
     """
     if "data-label" not in figure.html_attributes:
+        naming = CustomJS(args={"figure": figure}, code=NAME_FIGURE)
         for change in ("html_attributes", "outer_width"):  # it is laid out: the layer is there
-            figure.js_on_change(change, CustomJS(args={"figure": figure}, code=NAME_FIGURE))
+            figure.js_on_change(change, naming)
     figure.html_attributes = {**figure.html_attributes, "data-label": name}
 
 

@@ -13,6 +13,12 @@ ENOUGH = 8
 """Frames by the socket that show that it is in use."""
 
 
+SWEEP = (  # more than a test waits for
+    "?page=sensitivity&data=spirals&method=NSDR&method.max_iter=100&method.tol=0"
+    "&sweep.x=C:log:0.001:1000:30&sweep.y=reg_u:log:0.001:10:30"
+)
+
+
 class Frames:
     """Counts what a page hears by the socket of its live views."""
 
@@ -78,7 +84,12 @@ def test_one_file_is_the_whole_product(plain):
 
     turn_to(plain, "Sensitivity", "explorer?page=sensitivity")
     plain.press("Run")
-    expect(plain.page.locator(".status").first).to_contain_text(re.compile(r"[1-9]\d* of [\d,]+ fits"))
+    status = plain.page.locator(".status").first
+    expect(status).to_contain_text(re.compile(r"[1-9]\d* of [\d,]+ fits"))
+    plain.open(f"{plain.home}/explorer{SWEEP}")
+    plain.settle().press("Run")
+    plain.press("Cancel")
+    expect(status).to_contain_text("cancelled")
 
     turn_to(plain, "Lessons", "explorer?page=lessons")
     plain.press("Next")

@@ -130,8 +130,10 @@ def test_centres_are_means_of_the_rows_nearest_to_them():
 
 def test_centres_move_with_the_rows_where_single_precision_makes_them(monkeypatch):
     X, _ = clouds()
-    exact = choose_centers(X, 20, "kmeans", np.random.default_rng(0))
-    monkeypatch.setattr(mapping, "WIDE", 1)
+    with monkeypatch.context() as one_pass:
+        one_pass.setattr(mapping, "KMEANS_PASSES", 1)
+        exact = choose_centers(X, 20, "kmeans", np.random.default_rng(0))
+    monkeypatch.setattr(mapping, "KMEANS_FLOPS", 0)
     for shift in (0.0, 1e6):
         centers = choose_centers(X + shift, 20, "kmeans", np.random.default_rng(0)) - shift
         assert centers.dtype == np.float64

@@ -55,7 +55,11 @@ class Browser:
     ----------
     finger : str
         What it points with: "mouse", or "touch" on a phone.
+    saves_by_itself : bool
+        Whether it saves a file without asking in a window of its own where to.
     """
+
+    saves_by_itself = True
 
     def __init__(self, folder, phone=False):
         self.finger = "touch" if phone else "mouse"
@@ -152,6 +156,8 @@ class Chromium(WebDriver):
 
 
 class WebKit(WebDriver):
+    saves_by_itself = False
+
     def _open(self, folder, phone):
         display = f":{90 + os.getpid() % 900}"
         self._start(program("Xvfb"), display, "-screen", "0", "1600x1200x24", "-nolisten", "tcp")

@@ -112,8 +112,9 @@ class RowTable {
     }
   }
 
-  // The number of a row: a press points at it on the map.
+  // The number of a row: a press points at it on the map, if it is drawn there.
   go(cell) {
+    if (cell.getData().number < 0) return cell.getValue()
     const button = document.createElement("button")
     button.type = "button"
     button.textContent = cell.getValue()

@@ -69,15 +69,14 @@ class Finder:
             self.search.param.update(note=outcome.value or outcome.problem, wrong=True)
             self._announce(self.search.note)
             return
-        rows = outcome.value
-        self._select(self._drawn(rows))
+        self._select(outcome.value.tolist())
         self.hits, self._place = list(self._board.points.selection.indices), 0
         if not self.hits:
-            self.search.note = "no rows" if not len(rows) else f"{len(rows):,} rows, none in the sample"
+            self.search.note = "no rows"
             self._announce(self.search.note)
             return
         self.search.steps = len(self.hits) > 1
-        self._show_hit(len(rows))
+        self._show_hit()
 
     def step(self, by: int) -> None:
         """Go to the next hit, or to the one before."""
@@ -85,25 +84,28 @@ class Finder:
             self._place = (self._place + by) % len(self.hits)
             self._show_hit()
 
-    def _show_hit(self, of_all: int = 0) -> None:
-        row, count = self.hits[self._place], len(self.hits)
-        self._board.points.show_current(row)
-        more = f" ({of_all:,} of all rows)" if of_all > count else ""
-        self.search.note = f"{self._place + 1:,} of {count:,}{more}"
-        scene = self._session.scene
+    def _show_hit(self) -> None:
+        row, points, scene = self.hits[self._place], self._board.points, self._session.scene
+        points.show_current(row)
+        self.search.note = f"{self._place + 1:,} of {len(self.hits):,}{self._drawn_words}"
         if scene is not None:
-            self._announce(f"Row {int(scene.row[row])}, {self.search.note}")
+            drawn = "" if scene.drawn is None or row in scene.drawn else ", which is not drawn"
+            self._announce(f"Row {int(scene.row[row])}{drawn}, {self.search.note}")
+
+    @property
+    def _drawn_words(self) -> str:
+        """How many of the hits are drawn, where only a sample of all rows is."""
+        scene = self._session.scene
+        if scene is None or scene.drawn is None:
+            return ""
+        return f" ({int(np.isin(self.hits, scene.drawn).sum()):,} drawn)"
 
     def select(self, rows: NDArray) -> None:
-        """Select rows of the scene, as far as they are drawn, and forget what was looked for."""
+        """Select rows of the scene, drawn or not, and forget what was looked for."""
         self._forget()
-        self._select(self._drawn(rows))
+        self._select(rows.tolist())
 
     # --- the selection ------------------------------------------------------------------------------------------------
-
-    def _drawn(self, rows: NDArray) -> list[int]:
-        scene = self._board.points.scene
-        return rows.tolist() if scene is None or scene.drawn is None else np.intersect1d(rows, scene.drawn).tolist()
 
     def _select(self, rows: list[int]) -> None:
         self._chooses = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,7 +12,7 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 from bokeh.core.properties import value as constant
-from bokeh.models import CustomJS, HoverTool, TapTool
+from bokeh.models import AllIndices, AllLabels, CustomJS, GlyphRenderer, Grid, HoverTool, TapTool
 from bokeh.palettes import PuOr11
 from numpy.typing import NDArray
 
@@ -53,15 +54,24 @@ BAR_HEIGHT, BARS_MARGIN = 30, 50
 OPEN_RUN = """
 const [number] = source.selected.indices
 if (number !== undefined) {
-  const link = source.data.link[number]
+  const unpacked = (link, before) => {
+    const [count, ...changes] = link.split(" ")
+    const pieces = before.slice(0, count)
+    for (const change of changes) pieces[parseInt(change)] = change.slice(change.indexOf(":") + 1)
+    return pieces
+  }
+  const links = source.data.link
   source.selected.indices = []
-  if (link && link !== "-") window.open(link, "_blank")
+  if (!/^[0-9]/.test(links[number])) return
+  const first = unpacked(links.find((link) => link.includes(":")), [])
+  window.open(unpacked(links[number], first).join(""), "_blank")
 }
 """
 
 TOOLTIP = """
 <div style="font-size:12px;color:#17212B;background:#fff;max-width:260px;margin:-4px;padding:4px">@text{safe}</div>
 """
+CELL_TOOLTIP = TOOLTIP.replace("</div>", "<br>click: run it in the explorer, on one split</div>")
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +181,8 @@ def _cells(
     """Return a plane of values as cells. `texts`: what the pointer shows of each; `shades`: from low to high."""
     across, up = plane.shape
     said = np.array(texts, dtype=object).reshape(plane.shape)
-    links = np.array([view.links.get(number, "") for number in range(plane.size)], dtype=object).reshape(plane.shape)
+    packed = packed_links([view.links.get(number, "") for number in range(plane.size)])
+    links = np.array(packed, dtype=object).reshape(plane.shape)
     return hv.HeatMap(
         (np.arange(float(across)), np.arange(float(up)), plane.T, said.T, links.T),
         ["x", "y"],
@@ -187,11 +198,29 @@ def _cells(
         colorbar=True,
         colorbar_opts={"width": 12, "label_standoff": 6, "padding": 4, "background_fill_alpha": 0},
         cformatter=per_cent_ticks(view),
-        tools=[HoverTool(tooltips=TOOLTIP), TapTool()],
+        tools=[HoverTool(tooltips=CELL_TOOLTIP), TapTool()],
         clabel="",
         fill_alpha=1.0,
         hooks=[_opening_runs(f"{view.role}sweep cells")],
     )
+
+
+_PIECES = re.compile("(?=[&%])")
+
+
+def packed_links(links: Sequence[str]) -> list[str]:
+    """Write links as what differs from the first one: "39 5:&method.C=2 37:%2C" has 39 pieces, which "&" or "%" begins.
+
+    Links hardly differ, and would be most of what the page sends.  An empty link stays empty.
+    """
+    first = next(filter(None, links), "")
+    return [_packed(link, [] if link is first else _PIECES.split(first)) for link in links]
+
+
+def _packed(link: str, before: Sequence[str]) -> str:
+    pieces = _PIECES.split(link)
+    changes = [f"{k}:{piece}" for k, piece in enumerate(pieces) if list(before[k : k + 1]) != [piece]]
+    return " ".join([str(len(pieces)), *changes]) if link else ""
 
 
 def difference(view: View) -> hv.Overlay:
@@ -304,11 +333,7 @@ def _cell_lines(view: View, cell: Cell) -> list[str]:
     lines += [f"{count} of {fits} fits {STOPPED.get(stop, stop)}" for stop, count in cell.stops.items()]
     lines += [f"failed: {escape(cell.errors[0][:160])}"] if cell.errors else []
     lines += ["warm start"] if cell.warm else []
-    return [
-        *lines,
-        f"{cell.seconds:.2g} s for {len(cell.outcomes)} fits",
-        "click: run it in the explorer, on one split",
-    ]
+    return [*lines, f"{cell.seconds:.2g} s for {len(cell.outcomes)} fits"]
 
 
 # --- three and more parameters ----------------------------------------------------------------------------------------
@@ -325,7 +350,7 @@ def parallel(view: View) -> hv.Overlay:
         clabel="",
         line_width=2,
         nonselection_alpha=1.0,
-        tools=[HoverTool(tooltips=TOOLTIP, line_policy="nearest"), TapTool()],
+        tools=[HoverTool(tooltips=CELL_TOOLTIP, line_policy="nearest"), TapTool()],
         hooks=[_opening_runs("sweep cells")],
     )
     count = len(view.values)
@@ -356,6 +381,8 @@ def _cell_lines_over_axes(view: View) -> list[dict[str, Any]]:
             y = np.array([*heights, (score - low) / (high - low)])
             said = {"value": score, "text": cell_text(view, number), "link": view.links.get(number, "")}
             lines.append({"x": np.arange(float(len(y))), "y": y, **said})
+    for line, link in zip(lines, packed_links([line["link"] for line in lines])):
+        line["link"] = link
     return lines or [{"x": np.zeros(2), "y": np.zeros(2), "value": low, "text": "", "link": ""}]
 
 
@@ -500,6 +527,7 @@ def look(view: View, name: str, described: str) -> dict[str, Any]:
         figure = plot.state
         if figure.name != name:
             figure.name = name
+            _lighten(figure)
         name_figure(figure, described)
         figure.outline_line_color = None
 
@@ -512,6 +540,19 @@ def look(view: View, name: str, described: str) -> dict[str, Any]:
         "fontsize": {"labels": "12px", "ticks": "12px"},
         "hooks": [dressed(view.colours), hook],
     }
+
+
+def _lighten(figure: Any) -> None:
+    """Take from a figure what is never seen: tools without a toolbar, grids, and glyphs of rows that are selected."""
+    figure.toolbar.tools = [tool for tool in figure.toolbar.tools if isinstance(tool, (HoverTool, TapTool))]
+    figure.center = [part for part in figure.center if not isinstance(part, Grid)]
+    all_rows = AllIndices()
+    for renderer in figure.select(GlyphRenderer):
+        renderer.update(selection_glyph=None, nonselection_glyph=None, muted_glyph=None)
+        renderer.view.filter = all_rows
+    policy = AllLabels()
+    for axis in figure.axis:
+        axis.major_label_policy = policy
 
 
 def _named(name: str) -> Callable[[Any, Any], None]:

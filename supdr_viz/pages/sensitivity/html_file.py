@@ -12,7 +12,7 @@ from bokeh.models import CustomJS, CustomJSTickFormatter
 from bokeh.models.widgets import Div, Slider
 
 from supdr_viz.export.plot_files import page_of
-from supdr_viz.pages.sensitivity.elements import View, bars, curve, heatmap, parallel
+from supdr_viz.pages.sensitivity.elements import View, bars, curve, difference, heatmap, parallel
 from supdr_viz.pages.sensitivity.map_elements import Maps, MapWalk, large_map, maps_in_cells
 from supdr_viz.pages.sensitivity.numbers import tick_text
 from supdr_viz.ui.markup import escape
@@ -37,11 +37,10 @@ for (let k = sliders.length - 1; k >= 0; k--) {
 def sweep_page(view: View, maps: Maps | None, address: str, sentences: str) -> str:
     """Return the page.
 
-    `view`: what it shows; `maps`: of its cells, if there are any; `address`: of the page of sweeps, to which the links
-    of cells are relative; `sentences`: about the result, HTML.
+    `view`: what it shows, the other method on the same grid, too; `maps`: of its cells, if there are any; `address`: of
+    the page of sweeps, to which the links of cells are relative; `sentences`: about the result, HTML.
     """
-    links = {number: urljoin(address, link) for number, link in view.links.items()}
-    view = replace(view, dark=False, links=links, maps=None, walk=None)
+    view = _in_file(view, address)
     several = len(view.result.grid)
     beside = [_figure(curve(view, axis)) for axis in range(several) if view.result.cells]
     beside += [_figure(bars(view))] if view.importance is not None else []
@@ -49,9 +48,20 @@ def sweep_page(view: View, maps: Maps | None, address: str, sentences: str) -> s
     charts = row(heat, column(*beside, **WIDE), **WIDE) if several > 1 else column(heat, *beside, **WIDE)
     title = f"{view.measured} by {' and '.join(view.titles)}"
     parts = [Div(text=f"<h1>{escape(title)}</h1>{sentences}", **WIDE), charts]
+    if view.rival is not None and view.rival.result.cells and several < 3:
+        rival = _in_file(view.rival, address)
+        pair = replace(view, rival=rival)
+        names = Div(text=f"<h2>{escape(rival.name)}, and {escape(view.name)} − {escape(rival.name)}</h2>", **WIDE)
+        parts += [names, row(_figure(heatmap(rival)), _figure(difference(pair)), **WIDE)]
     if maps is not None and maps.positions:
         parts.append(_walk(replace(view, maps=maps, walk=MapWalk())))
     return page_of(column(*parts, **WIDE), title, widgets=True)
+
+
+def _in_file(view: View, address: str) -> View:
+    """Return a view as a file shows it: bright, without the page's maps, its links complete."""
+    links = {number: urljoin(address, link) for number, link in view.links.items()}
+    return replace(view, dark=False, links=links, maps=None, walk=None)
 
 
 def _figure(element: Any) -> Any:

@@ -83,6 +83,7 @@ class SensitivityLayout:
         on_search: Callable[[], Any],
         file_button: Any,
     ) -> None:
+        self._charts, self._rivals = charts, list[Any]()
         self._bridge, self._on_preset, self._on_csv, self._on_html = bridge, on_preset, on_csv, on_html
         self.presets = PresetGallery(SWEEP_PRESETS, preset, self._preset_chosen, _shelves, [file_button], SWEEPS)
         self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=112)
@@ -93,11 +94,11 @@ class SensitivityLayout:
         self.maps = widgets.button("Maps", on_maps, icon="grid_view")
         save_figure(self.png, "heatmap", "supdr-sweep.png")
         self.search = widgets.button("Search", on_search, icon="search")
-        self.searched = widgets.html(margin=(0, 8))
+        self.searched = widgets.html(margin=(0, 4))
         self.status = widgets.html(css=BAR_CSS, margin=(2, 0))
         self.notice = Notice()
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(TITLE)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
-        self.result = widgets.html(margin=(0, 8, 8, 8))
+        self.result = widgets.html(margin=(0, 4, 8, 4))
         plots = self._plots(charts)
         main = pn.Column(
             heading,
@@ -132,18 +133,21 @@ class SensitivityLayout:
 
     def _plots(self, charts: SweepCharts) -> Any:
         heat, self._heat_head = self._card("Heatmap", charts.heatmap.place)
-        curves, self._curve_head = self._card("Marginal curves", *(each.place for each in charts.curves))
+        self._curves, self._curve_head = self._card("Marginal curves", charts.curves[0].place)
         importance, _ = self._card("Importance", charts.bars.place, note="share of the variance of all fits")
-        beside = pn.Column(charts.map_card, curves, margin=0, **widgets.WIDE)
+        beside = pn.Column(charts.map_card, self._curves, margin=0, **widgets.WIDE)
         said, _ = self._card("Result", self.result, self.searched, note="the best cell, and which parameter matters")
         self._places = tuple(
             pmui.Grid(each, size=size) for each, size in zip((heat, beside, said, importance), 2 * BESIDE)
         )
-        rival, self._rival_head = self._card("Heatmap", charts.rival.place)
-        apart, self._difference_head = self._card("Difference", charts.difference.place)
-        self._rivals = [pmui.Grid(each, size={"xs": 12, "md": 6}, visible=False) for each in (rival, apart)]
-        places = (*self._places, *self._rivals)
-        return pmui.Grid(*places, container=True, spacing=1.5, styles=FREE, **widgets.WIDE)
+        self._grid = pmui.Grid(*self._places, container=True, spacing=1.5, styles=FREE, **widgets.WIDE)
+        return self._grid
+
+    def _build_rivals(self) -> None:
+        rival, self._rival_head = self._card("Heatmap", self._charts.rival.place)
+        apart, self._difference_head = self._card("Difference", self._charts.difference.place)
+        self._rivals = [pmui.Grid(each, size={"xs": 12, "md": 6}) for each in (rival, apart)]
+        self._grid.extend(self._rivals)
 
     def _card(self, title: str, *places: Any, note: str = "") -> tuple[Any, Any]:
         head = widgets.html(widgets.card_head(title, note), **widgets.HEAD)
@@ -196,6 +200,9 @@ class SensitivityLayout:
 
     def _arrange(self, n_parameters: int) -> None:
         """Put curves and importance beside heatmap and sentences; with one parameter all stands below one another."""
+        places = [self._curves[0], *(each.place for each in self._charts.curves[:n_parameters])]
+        if self._curves.objects != places:
+            self._curves.objects = places
         for place, size in zip(self._places, 2 * (BESIDE if n_parameters > 1 else BELOW)):
             if place.size != size:
                 place.size = size
@@ -226,7 +233,9 @@ class SensitivityLayout:
             self.search.param.update(label=label, icon=icon)
 
     def show_rival(self, shown: bool, name: str, rival: str) -> None:
-        """Show the places of another method and of the difference, or hide them."""
+        """Show the places of another method and of the difference, or hide them; they are built once needed."""
+        if shown and not self._rivals:
+            self._build_rivals()
         for each in self._rivals:
             if each.visible != shown:
                 each.visible = shown

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
+import pandas as pd
 import panel as pn
 
 from supdr.datasets import Dataset
@@ -474,10 +475,15 @@ class Sensitivity:
         return ", ".join([*words, *([self.runner.message] if self.runner.message else [])])
 
     def _csv(self) -> str:
-        if not self.charts.view.result.cells:
+        """Return the finished cells as CSV; where there is another method, with a column that names the method."""
+        view, text = self.charts.view, io.StringIO()
+        if not view.result.cells:
             return ""
-        text = io.StringIO()
-        self.charts.view.result.table().to_csv(text, index=False)
+        table = view.result.table()
+        if view.rival is not None:
+            both = {each.name: each.result.table() for each in (view, view.rival) if each.result.cells}
+            table = pd.concat(both, names=["method"]).reset_index(level=0)
+        table.to_csv(text, index=False)
         return text.getvalue()
 
     def _html(self, sentences: str) -> str:

@@ -150,6 +150,16 @@ def test_what_is_not_found_is_said():
             assert note in visitor.status
 
 
+def test_a_query_and_the_table_reach_the_rows_that_are_not_drawn():
+    with Visitor("?data=blobs&data.n_samples=51000&method=LDA") as visitor:
+        open_rows(visitor)
+        find(visitor, "row >= 50000")
+        count = int((np.array(rows_shown(visitor)) >= 50_000).sum())
+        assert part(visitor, Search).note == f"1 of 1,000 ({count:,} drawn)"
+        assert len(selected(visitor)) == count < 1000
+        assert piece(visitor, page=10)[2]["rows"][-1][2] == 50_999
+
+
 def test_columns_of_a_file_that_are_not_learnt_from_are_looked_at(plants):
     with Visitor("?data=iris&method=LDA") as visitor:
         visitor.choose("Data set", "A file …")

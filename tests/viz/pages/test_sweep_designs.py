@@ -1,6 +1,9 @@
 """Sweeps of three parameters and more, of two methods on one grid, and searches by successive halving."""
 
+import io
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from supdr_viz.experiment.build import build_dataset
@@ -87,6 +90,12 @@ def test_two_methods_are_swept_over_one_grid():
         assert np.isfinite(other).all()
         np.testing.assert_allclose(apart, own - other)
         assert visitor.sees("LSDR − NSDR")
+        files = []
+        visitor.bridge.download = lambda *file: files.append(file[1])  # a browser would write it
+        visitor.press("CSV").press("HTML")
+        counts = pd.read_csv(io.StringIO(files[0]))["method"].value_counts()
+        assert counts["LSDR"] == counts["NSDR"] == own.size
+        assert "LSDR − NSDR" in files[1]
         visitor.open_fold("Folds, repetitions, starts")
         visitor.choose("Compare with", "no other method")
         assert "versus" not in visitor.query

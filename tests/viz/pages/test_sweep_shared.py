@@ -53,7 +53,8 @@ def test_cells_say_their_values_and_the_best_is_marked():
         marked = [place for place, text in enumerate(said) if text.startswith("★")]
         assert [values[place] for place in marked] == [min(values)]
         for value, text in zip(values, said, strict=True):
-            assert float(text.removeprefix("★ ")) == pytest.approx(value, rel=0.01, abs=1e-9)
+            assert text.endswith("\u00a0%")
+            assert float(text.removeprefix("★ ").removesuffix("\u00a0%")) == pytest.approx(value, abs=0.051)
 
 
 def test_the_run_of_a_cell_says_where_it_comes_from():

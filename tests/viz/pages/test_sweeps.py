@@ -18,7 +18,7 @@ from supdr_viz.data.number_format import mean_text
 from supdr_viz.experiment.build import build_dataset, build_estimator
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import Settings, parse_query, to_query
-from supdr_viz.pages.sensitivity.elements import View, bars, cell_text, curve, difference, heatmap
+from supdr_viz.pages.sensitivity.elements import View, bars, cell_text, curve, difference, heatmap, packed_links
 from supdr_viz.pages.sensitivity.files import from_toml
 from supdr_viz.pages.sensitivity.numbers import in_per_cent, place_of, ticks
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
@@ -154,6 +154,30 @@ def test_charts_take_cells_in_any_order_and_failed_ones():
     np.testing.assert_allclose(column(curve(view, 1), hv.Scatter, "best"), view.means.max(axis=0))
     shares = column(bars(view), hv.Bars, "share")
     assert sum(shares) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        ["", "explorer?a=1&b=2", "explorer?a=1&b=3", "explorer?a=1&b=2"],
+        ["explorer?a=1", "explorer?a=1&b=2:3&c=4%20d%2C", ""],
+        [],
+    ],
+)
+def test_links_of_cells_are_what_they_were_packed_from(links):
+    first = []
+
+    def unpacked(text):
+        count, *changes = text.split(" ")
+        pieces = [*first[: int(count)], *[""] * (int(count) - len(first))]
+        for change in changes:
+            place, _, piece = change.partition(":")
+            pieces[int(place)] = piece
+        return pieces
+
+    packed = packed_links(links)
+    first = next((unpacked(text) for text in packed if ":" in text), [])
+    assert ["".join(unpacked(text)) if text else "" for text in packed] == links
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from scipy.linalg import cho_solve, solve_triangular
 
 from supdr.engine.interruption import abandonable, checkpoint
 from supdr.rows.in_memory import InMemoryRows
-from supdr.solvers.gaussians import BLOCK_FLOPS, WIDE, Mapping, rows_in_memory
+from supdr.solvers.gaussians import BLOCK_FLOPS, Mapping, rows_in_memory
 from supdr.solvers.leave_one_out import feature_blocks
 
 Array = NDArray[np.float64]
@@ -239,7 +239,8 @@ def choose_centers(X: Array, count: int, how: str, rng: np.random.Generator) -> 
     """Return `count` centres (M, D) by k-means or as random rows; `X` itself if it has no more rows.
 
     `X` (n, D): rows; `count`: M, 1 to n; `how` (one of "kmeans", "random"): k-means runs a few passes on at most
-    `KMEANS_ROWS` random rows, as many as `KMEANS_FLOPS` allows, at least one; `rng`: source of random numbers.
+    `KMEANS_ROWS` random rows, fewer passes and in single precision where `KMEANS_FLOPS` allows no more; `rng`: source
+    of random numbers.
     """
     if count >= len(X):
         return X
@@ -248,11 +249,11 @@ def choose_centers(X: Array, count: int, how: str, rng: np.random.Generator) -> 
     most = max(KMEANS_ROWS, 2 * count)
     rows = X if len(X) <= most else X[rng.choice(len(X), most, replace=False)]
     shift = np.zeros(X.shape[1])
-    if count * X.shape[1] >= WIDE:  # centres need not be exact: half the time
+    passes = int(np.clip(KMEANS_FLOPS // (rows.size * count), 1, KMEANS_PASSES))
+    if passes < KMEANS_PASSES:  # centres need not be exact: half the time
         shift = rows.mean(axis=0)
         rows = (rows - shift).astype(np.float32)
     centers = rows[rng.choice(len(rows), count, replace=False)]
-    passes = int(np.clip(KMEANS_FLOPS // (rows.size * count), 1, KMEANS_PASSES))
     for _ in range(passes):
         moved = _moved_centers(rows, centers)
         if np.array_equal(moved, centers):
@@ -265,11 +266,11 @@ def _moved_centers(rows: NDArray, centers: NDArray) -> NDArray:
     """Return the means (M, D) of the rows nearest to each centre; a centre without rows stays."""
     nearest = _nearest(rows, centers)
     sizes = np.bincount(nearest, minlength=len(centers))
-    taken = sizes > 0
-    first = np.concatenate([[0], np.cumsum(sizes[taken])[:-1]])
+    with_rows = sizes > 0
+    first = np.concatenate([[0], np.cumsum(sizes[with_rows])[:-1]])
     sums = np.add.reduceat(rows[np.argsort(nearest, kind="stable")], first, axis=0)
     moved = centers.copy()
-    moved[taken] = sums / sizes[taken, None].astype(rows.dtype)
+    moved[with_rows] = sums / sizes[with_rows, None].astype(rows.dtype)
     return moved
 
 

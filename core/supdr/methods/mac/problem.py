@@ -71,9 +71,11 @@ CENTERS_WORK = 10**12
 SEARCH_WORK = 1.3e8
 
 # Rows beyond which centres are not made of the rows that are left out in turn, and widths near the one that is best on
-# the subset are compared on a larger one, since few centres need wider Gaussians than many.
+# the subset are compared on a larger one, since few centres need wider Gaussians than many: rows times squared centres,
+# and rows at most.
 MANY_ROWS = 4_000
 NEARBY_WORK = 4e9
+NEARBY_ROWS = 20_000
 
 # Factor between such widths.
 WIDTH_STEP = 1.2
@@ -81,8 +83,8 @@ WIDTH_STEP = 1.2
 # Rows of a sample, where it is not all there are, on which width and ridge are chosen.
 SEARCH_ROWS = 4_000
 
-# Factor between ridges that are compared on all features.
-RIDGE_STEP = math.sqrt(10.0)
+# Factor between ridges that are compared on all features: the score is flat, and of closer ones chance would decide.
+RIDGE_STEP = 10.0
 
 # reg_w where labels are too few to choose it.
 FEW_LABELS_RIDGE = 1e-3
@@ -275,7 +277,8 @@ class MACProblem(Problem):
         """Return the best of some widths near one, on a larger subset, judged by rows that no centre was made of."""
         n, left_out = len(self.X), self.sample_rows.judged
         share = search_share(n, len(centers), NEARBY_WORK)
-        others = rng.choice(np.delete(np.arange(n), left_out), max(int(share * n) - len(left_out), 0), replace=False)
+        more = max(min(int(share * n), NEARBY_ROWS) - len(left_out), 0)
+        others = rng.choice(np.delete(np.arange(n), left_out), more, replace=False)
         rows = np.union1d(left_out, others)
         share = len(rows) / n
         few = centers[rng.choice(len(centers), max(int(share * len(centers)), 1), replace=False)]
@@ -293,7 +296,8 @@ class MACProblem(Problem):
     def _rows_for_centers(self, count: int) -> Array:
         """Return the rows (q, D) of which centres are made: of many rows, those that are not left out in turn.
 
-        A centre that a row was made into predicts the row better than it predicts new ones.
+        Of a centre that is a row hardly another row says what its weight should be: without the row, the row is
+        predicted worse than new ones are.
         """
         if not self._leaves_rows_for_centers(count):
             return self.pool

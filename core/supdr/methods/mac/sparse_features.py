@@ -35,12 +35,12 @@ LSMR_TOL = 1e-12
 # Most steps of LSMR, as a multiple of the smaller number of rows and columns: without rounding it would be 1.
 LSMR_STEPS = 4
 
-# Most Lanczos steps, and the change of 1 - leverage, as a share of it, below which they end.
+# Most Lanczos steps, and the change of what a leverage lacks, as a share of it, below which they end.
 LANCZOS_STEPS, LANCZOS_TOL = 30, 1e-7
 # The constant vector is an eigenvector if Phi Phi' makes it shorter than this share of what it does on average.
 CENTRED = 1e-12
-# The nodes of a ridge serve ridges down to this share of it: those of a run fall.
-RIDGES_SERVED = 100.0
+# The ridge at which they end, as a share of the mean squared length of a row: larger ones take no more steps.
+LEAST_RIDGE = 1e-8
 # Rows whose Lanczos steps are taken together.
 LANCZOS_ROWS = 16
 
@@ -61,7 +61,6 @@ class SparseFeatures(Features):
         super().__init__(InMemoryRows(len(X)), mapping)
         self.X, self.Phi, self.is_direct = X, X - mapping.centers[0], min(X.shape) <= direct_size
         self._quadrature: tuple[Array, Array] | None = None
-        self._least_ridge = np.inf
 
     @property
     def part(self) -> SparseFeatures:
@@ -97,15 +96,14 @@ class SparseFeatures(Features):
 
         `rows` (p,): the same in every call; `ridge`: > 0.
         """
-        if self._quadrature is None or ridge < self._least_ridge:
-            self._least_ridge = ridge / RIDGES_SERVED
+        if self._quadrature is None:
             self._quadrature = self._measured(rows)
         return _leverages(*self._quadrature, ridge)
 
     def _measured(self, rows: NDArray[np.intp]) -> tuple[Array, Array]:
         """Return nodes (p, k), or (k,), and weights (p, k) of the measures of some rows (p,)."""
         if not self.is_direct:
-            return row_measures(rows, self.Phi, self._least_ridge)
+            return row_measures(rows, self.Phi)
         e, Q = self._eigenvectors()
         if len(Q) == len(self.X):
             return e, Q[rows] ** 2
@@ -128,11 +126,9 @@ class SparseFeatures(Features):
 
 
 @cached
-def row_measures(rows: NDArray[np.intp], Phi: SparseRows, ridge: float) -> tuple[Array, Array]:
-    """Return nodes and weights (p, `LANCZOS_STEPS`) of the measures of some rows (p,) under Phi Phi'.
-
-    `ridge`: the smallest one that they serve.
-    """
+def row_measures(rows: NDArray[np.intp], Phi: SparseRows) -> tuple[Array, Array]:
+    """Return nodes and weights (p, `LANCZOS_STEPS`) of the measures of some rows (p,) under Phi Phi'."""
+    ridge = LEAST_RIDGE * Phi.square / len(Phi)
     nodes, weights = np.zeros((2, len(rows), LANCZOS_STEPS))
     for first in range(0, len(rows), LANCZOS_ROWS):
         some = slice(first, first + LANCZOS_ROWS)
@@ -166,8 +162,8 @@ def _measures(rows: NDArray[np.intp], Phi: SparseRows, ridge: float) -> tuple[Ar
             spectra = [eigh_tridiagonal(*each) for each in zip(np.transpose(diagonal), np.transpose(beside))]
             nodes = np.maximum([e for e, _ in spectra], 0.0)
             weights = np.array([vectors[0] ** 2 for _, vectors in spectra]) * lengths[:, None] ** 2
-            last, latest = latest, 1.0 - _leverages(nodes, weights, ridge)
-            if (np.abs(latest - last) <= LANCZOS_TOL * np.abs(latest)).all():
+            last, latest = latest, (weights * (ridge / (nodes + ridge))).sum(axis=1)
+            if (np.abs(latest - last) <= LANCZOS_TOL * latest).all():
                 break
         beside.append(np.linalg.norm(following, axis=0))
         before, now = now, following / np.where(beside[-1] > 0.0, beside[-1], 1.0)
