@@ -70,9 +70,9 @@ def measured(browser: Browser, address: str, kind: Kind, size: tuple[int, int], 
         **phone,
     )
     page = context.new_page()
-    page.goto(address)
+    page.goto(address, timeout=120_000)
     page.evaluate("document.documentElement.dataset.settle = 'asked'")
-    page.wait_for_selector("html[data-settled=asked]", state="attached", timeout=60_000)
+    page.wait_for_selector("html[data-settled=asked]", state="attached", timeout=120_000)
     page.evaluate("document.fonts.ready")
     page.wait_for_timeout(500)
     parts = page.evaluate(SCRIPT, kind.furthest)

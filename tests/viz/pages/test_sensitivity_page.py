@@ -43,7 +43,7 @@ def test_a_sweep_waits_for_the_kernels_of_its_methods(compiler):
         visitor.press("Run")
         assert visitor.chip == "waiting"
         assert visitor.sees("Compiling LSDR and NSDR, once per installation: 0 s · kernel 3 of 9")
-        assert visitor.widget("Run").disabled
+        assert visitor.widget("Pause").disabled
         visitor.press("Cancel")
         assert visitor.chip == "ready"
         visitor.press("Run")
@@ -114,7 +114,7 @@ def test_a_store_that_cannot_be_used_is_said_and_sweeps_run_without_it(tmp_path,
 def test_data_that_must_be_loaded_are_asked_for():
     with swept("?data=openml&data.name=336&method=NSDR") as visitor:
         assert visitor.sees("Press Load")
-        assert visitor.widget("Run").disabled
+        assert visitor.widget("Pause").disabled
 
 
 @pytest.mark.slow
