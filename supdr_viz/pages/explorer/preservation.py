@@ -193,8 +193,8 @@ def clusters_text(reliability: ClusterReliability) -> str:
         else f", {reliability.n_draws} of {reliability.n_iterations} draws so far"
     )
     return (
-        f"Clusters of the map are real to {_percent(reliability.steadiness)} (steadiness); clusters of the input are kept "
-        f"to {_percent(reliability.cohesiveness)} (cohesiveness{some})."
+        f"Clusters of the map are real to {_percent(reliability.steadiness)} (steadiness); clusters of the input are "
+        f"kept to {_percent(reliability.cohesiveness)} (cohesiveness{some})."
     )
 
 
