@@ -157,6 +157,7 @@ class Bridge(JSComponent):
         self._arrived_at = time.monotonic()
         if pn.state.curdoc is not None:
             _OPEN[pn.state.curdoc] = ref(self)
+            pn.state.on_session_destroyed(partial(_forget, ref(pn.state.curdoc)))
 
     def _was_asked(self, event: Any) -> None:
         if pn.state.curdoc is not None:
@@ -171,6 +172,10 @@ class Bridge(JSComponent):
             document.add_timeout_callback(partial(self._answer, question), LOOK_AGAIN)
         else:
             self.settled = question
+
+
+def _forget(document: ref[Document], _context: Any) -> None:
+    _OPEN.pop(document(), None)  # a document that has ended takes no callbacks, also while something holds it
 
 
 def close_old(seconds: float) -> None:

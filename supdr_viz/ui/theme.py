@@ -132,23 +132,22 @@ def palette(dark: bool) -> Palette:
     return DARK if dark else LIGHT
 
 
-_CHEVRON = (
-    "url(\"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='{}'%3E"
-    "%3Cpath d='M7 10l5 5 5-5z'/%3E%3C/svg%3E\")"
-)
-
-
 def css_variables(colours: Palette) -> str:
-    """Write a palette as CSS declarations: ``--supdr-text``, …, ``--supdr-c-0`` (classes), ``--supdr-k-0`` (curves).
-
-    ``--supdr-chevron`` is the arrow of a menu.
-    """
+    """Write a palette as CSS declarations: ``--supdr-text``, …, ``--supdr-c-0`` (classes), ``--supdr-k-0`` (curves)."""
     single = {name: value for name, value in vars(colours).items() if isinstance(value, str)}
     single |= {f"c-{number}": colour for number, colour in enumerate(colours.classes)}
     single |= {f"k-{number}": colour for number, colour in enumerate(colours.curves)}
-    single["chevron"] = _CHEVRON.format(colours.secondary.replace("#", "%23"))
     # The prefix keeps clear of the kit's own variables.
     return "".join(f"--supdr-{name.replace('_', '-')}: {value}; " for name, value in single.items())
+
+
+def _page_variables(colours: Palette) -> str:
+    """Write the CSS declarations of a page with controls: those of the palette, and the arrow of a menu."""
+    arrow = (
+        "url(\"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' "
+        f"fill='{colours.secondary.replace('#', '%23')}'%3E%3Cpath d='M7 10l5 5 5-5z'/%3E%3C/svg%3E\")"
+    )
+    return f"{css_variables(colours)}--supdr-chevron: {arrow}; "
 
 
 # Less motion for those who ask for it: a style sheet for every component, since none of the page's reaches into it.
@@ -191,10 +190,10 @@ HEAD = (
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
 html { color-scheme: light; --supdr-dark: 0; """
-    + css_variables(LIGHT)
+    + _page_variables(LIGHT)
     + """}
 html[data-theme="dark"] { color-scheme: dark; --supdr-dark: 1; """
-    + css_variables(DARK)
+    + _page_variables(DARK)
     + """}
 html { scrollbar-color: color-mix(in srgb, var(--supdr-secondary) 55%, transparent) transparent; }
 html, body { background-color: var(--supdr-page) !important; color: var(--supdr-text); }

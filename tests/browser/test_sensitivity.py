@@ -12,7 +12,9 @@ SWEEP = (
 
 
 def values(app):
-    return [value for value in app.column("sweep cells", "zvalues") if isinstance(value, float) and value == value]
+    return [
+        value for value in app.column("sweep cells", "zvalues") if isinstance(value, int | float) and value == value
+    ]
 
 
 def test_ranges_are_typed_in_the_sweep_fills_and_leads_to_the_explorer(open_app, tmp_path):

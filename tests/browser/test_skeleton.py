@@ -20,7 +20,7 @@ CARDS = """(selector) => {
 
 SHIFTS = """() => new Promise((done) => {
   let shift = 0
-  const ended = Number(document.getElementById("still").dataset.ended)
+  const ended = Number(document.documentElement.dataset.stillEnded)
   const add = (list) => {
     for (const each of list.getEntries()) if (each.startTime > ended) shift += each.value
   }

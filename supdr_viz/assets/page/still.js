@@ -13,8 +13,8 @@ export function endStill() {
   const look = () => {
     const isDrawn = document.getElementById("loader").style.display === "none"
     if (isDrawn || performance.now() > latest) {
-      still.style.display = "none"
-      still.dataset.ended = performance.now()
+      still.remove()
+      document.documentElement.dataset.stillEnded = performance.now()
     } else setTimeout(look, LOOK)
   }
   look()

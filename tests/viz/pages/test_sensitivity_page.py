@@ -114,7 +114,7 @@ def test_a_store_that_cannot_be_used_is_said_and_sweeps_run_without_it(tmp_path,
 def test_data_that_must_be_loaded_are_asked_for():
     with swept("?data=openml&data.name=336&method=NSDR") as visitor:
         assert visitor.sees("Press Load")
-        assert visitor.widget("Pause").disabled
+        assert visitor.widget("Run").disabled
 
 
 @pytest.mark.slow

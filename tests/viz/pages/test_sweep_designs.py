@@ -1,6 +1,7 @@
 """Sweeps of three parameters and more, of two methods on one grid, and searches by successive halving."""
 
 import io
+import re
 
 import numpy as np
 import pandas as pd
@@ -95,7 +96,7 @@ def test_two_methods_are_swept_over_one_grid():
         visitor.press("CSV").press("HTML")
         counts = pd.read_csv(io.StringIO(files[0]))["method"].value_counts()
         assert counts["LSDR"] == counts["NSDR"] == own.size
-        assert "LSDR − NSDR" in files[1]
+        assert re.search(r"LSDR \\+u2212 NSDR", files[1])
         visitor.open_fold("Folds, repetitions, starts")
         visitor.choose("Compare with", "no other method")
         assert "versus" not in visitor.query

@@ -93,7 +93,7 @@ def test_the_page_of_a_sweep_is_one_file_that_needs_no_network():
     sweep, X, y = build_sweep(swept, build_dataset(swept.base), maps=True)
     result = sweep.result(sweep.run(X, y, "in-process"))
     links = dict.fromkeys(range(4), "explorer?data=moons")
-    view = View(result, "error", "error", ["λ <", "β"], links=links, dark=True)
+    view = View(result, "error", "error", titles=["λ <", "β"], links=links, dark=True)
     text = sweep_page(view, maps_of(result, y), "http://localhost:5006/sensitivity", "<p>Best: 0.1</p>")
     for part in ("sweep maps", "sweep place", "sweep cells", "sweep curve 1", "importance", "Best: 0.1", "λ &lt;"):
         assert part in text

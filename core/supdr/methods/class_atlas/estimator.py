@@ -280,7 +280,7 @@ class ClassAtlas(FittedClassAtlas):
 
     def _unfitted(self) -> Self:
         run = super()._unfitted()
-        run._gate_metadata = self._gate_metadata
+        run._gate_metadata = dict(self._gate_metadata)
         return run
 
     # --- the hooks of the shell ---------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ class FittedClassAtlas(Unweighted):
     """Fitted attributes of `supdr.ClassAtlas`, which documents them; those that cost something come on demand."""
 
     map_has_charts: ClassVar[bool] = True
+    prepared_attributes = (*Unweighted.prepared_attributes, "_gate_metadata")
     _gate_metadata: Mapping[str, NDArray] = MappingProxyType({})  # of a fit under way
 
     classes_: NDArray
