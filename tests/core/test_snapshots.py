@@ -115,7 +115,16 @@ def test_the_newest_snapshot_counts():
     assert list(model.classes_) == [0, 1]
 
 
-@pytest.mark.parametrize("method", [*supdr.METHODS.values(), *BASELINES.values()])
+LONG_IMPORTS = {"UMAP", "PaCMAP"}
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(method, marks=pytest.mark.slow if name in LONG_IMPORTS else ())
+        for name, method in {**supdr.METHODS, **BASELINES}.items()
+    ],
+)
 def test_what_a_run_is_prepared_with_is_declared(method):
     run = next(method().iterate(A[0], A[1].astype(float))).run
     assert set(vars(run)) <= {*run.get_params(deep=False), *run.prepared_attributes}

@@ -102,7 +102,9 @@ def test_every_method_has_a_form():
     assert set(MENU) == {*supdr.METHODS, *supdr.BASELINES, "LogisticPCA"}
 
 
-@pytest.mark.parametrize("name", METHOD_FORMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow if n in ("UMAP", "PaCMAP") else ()) for n in METHOD_FORMS]
+)
 @pytest.mark.parametrize("end", ["low", "high"])
 def test_extreme_values_still_run(name, end):
     options = {}
