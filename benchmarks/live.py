@@ -245,7 +245,7 @@ def travelling(addresses: list[str]) -> tuple[float, float]:
 
 SEEN = """() => new Promise((done) => {
   let shift = 0
-  const ended = Number(document.getElementById("still").dataset.ended)
+  const ended = Number(document.documentElement.dataset.stillEnded)
   new PerformanceObserver((list) => {
     for (const each of list.getEntries()) if (each.startTime > ended) shift += each.value
   }).observe({type: "layout-shift", buffered: true})
