@@ -227,7 +227,7 @@ def test_many_runs_share_what_the_server_keeps(monkeypatch):
         return sum(state_bytes(kept.state) for ring in rings for kept in ring.snapshots)
 
     alone = run(0)  # of a share: rings of other tests may still be there
-    assert 100_000 < alone <= 1_100_000
+    assert 0 < alone <= 1_100_000
     rings += [SnapshotRing() for _ in range(9)]
     assert 0.5 * alone < run(200) <= 1_100_000
     assert all(len(ring.snapshots) > 2 for ring in rings)
