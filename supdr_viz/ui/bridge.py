@@ -175,7 +175,9 @@ class Bridge(JSComponent):
 
 
 def _forget(document: ref[Document], _context: Any) -> None:
-    _OPEN.pop(document(), None)  # a document that has ended takes no callbacks, also while something holds it
+    ended = document()
+    if ended is not None:  # it takes no callbacks any more, also while something holds it
+        _OPEN.pop(ended, None)
 
 
 def close_old(seconds: float) -> None:
