@@ -1,7 +1,7 @@
 // Lists what a page shows, each part with its place on the screen: boxes, lines of text, icons, pictures and canvases.
 // Evaluated in the page by still.py; a part is called by its way through the document, which does not depend on sizes.
 ;(furthest) => {
-  const OPENING = "opening"
+  const OPENING = "opens"
   const parts = []
   const seen = (colour) => !/^rgba\(.*, 0\)$|transparent/.test(colour)
 
