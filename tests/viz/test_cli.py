@@ -30,7 +30,7 @@ START_SECONDS = 300  # with cold caches every kernel is compiled first
 
 @pytest.fixture
 def run(capsys):
-    """Run the command in this process, with options with which it ends by itself; return status, output and errors."""
+    """Run the command in this process, with options that do not start a server; return status, output and errors."""
 
     def run_(*options):
         try:
