@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import functools
 import importlib
 import importlib.metadata
+import logging
 import os
 import re
 import signal
@@ -24,6 +26,27 @@ COMMANDS = {
     "lesson": ("supdr_viz.lessons.command", "add_lesson"),
     "reproduce": ("supdr_viz.papers.command", "add_reproduce"),
 }
+
+
+def command() -> int:
+    """Run `main` as the program of a process of its own; returns its exit status.
+
+    The process ends after all exit functions without unwinding its threads: Python before 3.14 would end one that is
+    inside LLVM by an exception that C++ does not let through, and abort (github.com/python/cpython/issues/87135).
+    """
+    status: list[int] = []
+    atexit.register(_end_with, status)  # the first that is registered runs last
+    status.append(main())
+    return status[0]
+
+
+def _end_with(status: list[int]) -> None:
+    """End the process with this status, as soon as all that is printed and logged is written; empty: do nothing."""
+    if status:
+        logging.shutdown()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status[0])
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -286,4 +309,4 @@ def _opens_browser(wish: bool | None) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command())

@@ -6,6 +6,7 @@ that twenty sessions each get their share and none waits for long.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import logging
 import os
@@ -35,6 +36,9 @@ MOST_LENT = 2
 # Seconds for which long work beside the pool lets runs that have something to do go first, seconds that it works before
 # it does so again, and how long it sleeps before it looks again whether the runs are idle.
 LONG_WAITS, LONG_WORKS, LONG_LOOKS = 0.05, 0.02, 0.002
+
+# Time (s) for which the end of the process waits for slices that are under way.
+ENDS_WITHIN = 2.0
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +93,8 @@ class Pool:
         self._busy: set[Job] = set()
         self._lent = self._in_place = 0
         """Threads that wait, and threads that work in their place."""
-        self._started = False
+        self._started = self._ended = False
+        self._threads: list[threading.Thread] = []
 
     def add(self, job: Job) -> None:
         """Let `job` take part; it starts level with the job that has used the least."""
@@ -133,10 +138,22 @@ class Pool:
         # process; that of OpenMP, which scikit-learn uses, belongs to the thread that sets it.
         threadpool_limits(limits=1, user_api="blas")
         for number in range(self.threads):
-            threading.Thread(target=self._loop, name=f"supdr-worker-{number}", daemon=True).start()
+            thread = threading.Thread(target=self._loop, name=f"supdr-worker-{number}", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        atexit.register(self._end)
         if _collecting.note not in gc.callbacks:
             gc.callbacks.append(_collecting.note)
         self._started = True
+
+    def _end(self) -> None:
+        """Let the threads end: Python may abort if it ends while one of them is inside LLVM."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+        latest = time.monotonic() + ENDS_WITHIN
+        for thread in self._threads:
+            thread.join(max(0.0, latest - time.monotonic()))
 
     @contextmanager
     def _lend(self) -> Iterator[None]:
@@ -174,9 +191,9 @@ class Pool:
                 time.sleep((time.thread_time() - began) * (1.0 / self._share - 1.0))
 
     def _next(self, in_place: bool) -> Job | None:
-        """Return the next job as soon as one is due; None: a thread that works in another's place is not needed now."""
+        """Return the next job as soon as one is due; None: this thread is not needed any more."""
         with self._changed:
-            while True:
+            while not self._ended:
                 if in_place and self._in_place > self._lent:
                     self._in_place -= 1
                     return None
@@ -189,6 +206,7 @@ class Pool:
                     self._busy.add(job)
                     return job
                 self._changed.wait(min((wait for wait in waits.values() if wait is not None), default=None))
+        return None
 
     def _wait_of(self, job: Job, now: float) -> float | None:
         try:

@@ -314,6 +314,28 @@ def answer_of(address):
         return error.code, error.read().decode()
 
 
+def test_the_process_ends_after_its_exit_functions_without_unwinding_threads():
+    program = """
+import atexit, sys, threading, time
+from supdr_viz import cli
+
+class InThread:
+    def __del__(self):
+        print("unwound", flush=True)
+
+def main():
+    atexit.register(print, "exit function")
+    print("main")
+    return 3
+
+cli.main = main
+left = InThread()
+sys.exit(cli.command())
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout.split("\n"), ended.stderr) == (3, ["main", "exit function", ""], "")
+
+
 @pytest.mark.parametrize(
     "option", [("--address", "0.0.0.0"), ("--allow-websocket-origin", "here.org"), ("--basic-auth", "secret")]
 )
