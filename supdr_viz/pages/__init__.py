@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from supdr_viz.serving.server import Site
+
+if TYPE_CHECKING:
+    from bokeh.document import Document
 
 # Folder of a page, and function in its module ``page`` -> its name in the navigation; "/" leads to the first one.
 PAGES = {"explorer": "Explore", "compare": "Compare", "sensitivity": "Sensitivity", "lessons": "Lessons"}
@@ -53,14 +57,16 @@ def link(page: str, query: str = "") -> str:
     return f"{address}?{query}" if query else address
 
 
-def page_asked(name: str) -> str:
+def page_asked(name: str, arguments: Mapping[str, list[bytes]] | None = None) -> str:
     """Return the page that an address asks for: of ``explorer?page=compare`` it is ``compare``.
 
-    `name`: a key of `PAGES`: the page at the address without ``page=``. Returns a key of `PAGES`.
+    `name`: a key of `PAGES`: the page at the address without ``page=``; `arguments`: of the address, by default those
+    of the current session. Returns a key of `PAGES`.
     """
     import panel as pn
 
-    name_in_address = ((pn.state.session_args or {}).get("page") or [b""])[-1].decode(errors="replace")
+    arguments = (pn.state.session_args or {}) if arguments is None else arguments
+    name_in_address = (arguments.get("page") or [b""])[-1].decode(errors="replace")
     return name_in_address if name_in_address in PAGES else name
 
 
@@ -95,7 +101,29 @@ def load(name: str) -> ModuleType:
 
 def site() -> Site:
     """Return what a server needs to know of the pages."""
-    return Site({name: title_of(name) for name in PAGES}, load, build, _routes)
+    return Site({name: title_of(name) for name in PAGES}, load, build, _routes, empty)
+
+
+def empty(name: str, arguments: Mapping[str, list[bytes]]) -> Document:
+    """Return the document of a page without content, whose HTML starts as that of the page at an address.
+
+    `name`: a key of `PAGES`: the page at the address without ``page=``; `arguments`: of the address.
+    """
+    asked = page_asked(name, arguments)
+    return _empty(asked, with_still=asked == "explorer" and load(asked).has_still(arguments))
+
+
+@functools.cache
+def _empty(page: str, with_still: bool) -> Document:
+    from bokeh.document import Document
+    from panel.io.state import set_curdoc
+
+    from supdr_viz.ui.widgets import empty_page
+
+    document = Document()
+    with set_curdoc(document):
+        begin()
+        return empty_page(with_still=with_still).server_doc(document, title_of(page))
 
 
 def _routes() -> list[tuple[Any, ...]]:

@@ -18,6 +18,7 @@ from supdr.engine.processes import processors
 from supdr_viz.data.quotas import most
 
 if TYPE_CHECKING:
+    from bokeh.document import Document
     from panel.io.server import Server
     from tornado.ioloop import IOLoop
 
@@ -65,12 +66,14 @@ class Site:
     load: imports what a page needs; takes its name.
     build: builds a page for the visitor of the current session; takes the name of its address.
     routes: returns what the pages ask of their server beside themselves: addresses and handlers of Tornado.
+    empty: returns the document of a page without content; takes the name and the arguments of the page's address.
     """
 
     titles: Mapping[str, str]
     load: Callable[[str], object]
     build: Callable[[str], Any]
     routes: Callable[[], list[tuple[Any, ...]]]
+    empty: Callable[[str, Mapping[str, list[bytes]]], Document]
 
     @property
     def first(self) -> str:
@@ -85,6 +88,14 @@ def _get_ready(loop: IOLoop, site: Site, visitors: Visitors, names: Sequence[str
         loop.call_later(BETWEEN, _get_ready, loop, site, visitors, names[1:])
     elif not visitors.open:
         _build_unseen(site)
+
+
+def _start_of_first(server: Server, site: Site) -> None:
+    """Have the start of the first page ready before its first visitor."""
+    from supdr_viz.serving.page_start import start_of
+    from supdr_viz.ui.panel_workarounds import application_of
+
+    start_of(application_of(server), site.empty(site.first, {}))
 
 
 def _build_unseen(site: Site) -> None:
@@ -204,6 +215,7 @@ def serve(site: Site, arguments: argparse.Namespace, port: int, show: bool) -> i
     keep_little()
     server.start()
     server.io_loop.add_callback(start_clock)
+    server.io_loop.add_callback(_start_of_first, server, site)
     server.io_loop.call_later(READY_AFTER, _get_ready, server.io_loop, site, visitors, list(site.titles))
     close_after_hours()
     server.io_loop.start()
@@ -250,13 +262,15 @@ def _server(
     import panel as pn
     from bokeh.settings import settings
     from panel.io.application import build_applications
+    from tornado.web import ErrorHandler
 
     from supdr_viz.serving.admission import Admission, Refusal
     from supdr_viz.serving.log import answers
+    from supdr_viz.serving.page_start import FilesAsked, start_early
     from supdr_viz.serving.security_headers import Headers
     from supdr_viz.serving.visitor_cookie import Cookie
     from supdr_viz.ui.components import USED
-    from supdr_viz.ui.panel_workarounds import describe_only, withhold
+    from supdr_viz.ui.panel_workarounds import application_of, describe_only
 
     # What helps the author of a page costs its visitors time.
     settings.perform_error_diagnostics = settings.perform_document_validation = False
@@ -267,8 +281,9 @@ def _server(
     site.load(site.first)
     pages: dict[str, Any] = {name: visitors.admitting(functools.partial(site.build, name)) for name in site.titles}
     applications: dict[str, Any] = build_applications(pages, title=dict(site.titles))
+    files = FilesAsked()
     for application in applications.values():
-        application.add(Admission(queue, visitors.refuse))
+        application.add(Admission(queue, visitors.refuse, files))
     named = (*site.titles, "ended", "follow", "health", "own", "stage", "static", "turn")
     notes: dict[str, Any] = {"log_function": answers(named)} if arguments.log_json else {}
     server = pn.io.server.get_server(
@@ -288,11 +303,16 @@ def _server(
             Refusal.saying(visitors.refusals),
             Headers.shown_in(arguments.embed_in),
             Cookie.of(arguments.worker),
+            files.note,
         ],
         **SERVER_OPTIONS,
     )
+    application = application_of(server)
+    start_early(application, site.titles, site.empty)
     # Scripts that put a page into one of another site would tell that site the page's token; frames do not.
-    withhold(server, [f"/{name}/autoload.js" for name in site.titles])
+    application.add_handlers(
+        ".*", [(f"/{name}/autoload.js", ErrorHandler, {"status_code": 404}) for name in site.titles]
+    )
     return server
 
 

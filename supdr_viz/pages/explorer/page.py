@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -59,20 +59,30 @@ def explorer() -> Any:
     """Build the explorer for the visitor of the current session."""
     begin()
     arguments = page_arguments()
+    still = has_still(arguments)
     iteration, fits = (_whole_number(arguments.pop(name, [])) for name in ("iteration", "cell"))
     place = arguments_entries({"place": arguments.pop("place", [b""])})["place"][:MOST_PLACE] if fits else ""
     presents = bool(arguments.pop("present", []))
     if not set(arguments) - {"example"}:
         reader = Reader(arguments_entries(arguments))
         name = reader.one_of("example", PRESETS, "example", PRESETS.opening.name)
-        opening = name == PRESETS.opening.name and not (reader.problems or presents)
-        options: dict[str, Any] = {"template": template(with_still=OwnFile.offered)} if opening else {}
+        options: dict[str, Any] = {"template": template(with_still=True)} if still else {}
         return Explorer(PRESETS[name].settings, reader.problems, preset=name, presents=presents, **options).page
     settings, problems = parse_query(arguments)
     preset = "" if settings.data == "file" else PRESETS.name_of(settings)  # a file may be any
     return Explorer(
         settings, problems, preset=preset, iteration=iteration, fits=fits, place=place, presents=presents
     ).page
+
+
+def has_still(arguments: Mapping[str, Sequence[bytes]]) -> bool:
+    """Tell whether the page at an address is the opening, of which there is a still, and the server offers it.
+
+    `arguments`: of the address.
+    """
+    opening = PRESETS.opening.name.encode()
+    others = set(arguments) - {"page", "example", "iteration", "cell", "place"}
+    return OwnFile.offered and not others and arguments.get("example", [opening])[-1] == opening
 
 
 def _whole_number(values: Sequence[bytes]) -> int:
