@@ -71,7 +71,8 @@ class StartedPage(DocHandler):
             await self.flush()
         if self._loaded is not None:
             await asyncio.wrap_future(self._loaded)
-        return await super().get_session()
+        session: Any = super().get_session()
+        return await session
 
     def write(self, chunk: str | bytes | dict[str, Any]) -> None:
         """Write a page, without the start that is sent already."""
