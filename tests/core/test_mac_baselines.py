@@ -195,8 +195,7 @@ def triplets(components, X, y, neighbours, known, push):
 
 
 @pytest.mark.parametrize("block", [lmnn.BLOCK, 100], ids=["all rows", "four rows"])
-def test_triplet_loss_is_its_definition_and_its_gradient_is_right(monkeypatch, block):
-    monkeypatch.setattr(lmnn, "BLOCK", block)
+def test_triplet_loss_is_its_definition_and_its_gradient_is_right(block):
     rng = np.random.default_rng(0)
     y = np.array([0] * 12 + [1] * 9 + [2] * 2)
     X = rng.standard_normal((23, 4))
@@ -205,11 +204,11 @@ def test_triplet_loss_is_its_definition_and_its_gradient_is_right(monkeypatch, b
     assert known[:21].all()
     assert known[21:].sum() == 2  # two rows of a class: one neighbour each
     assert (y[neighbours[known]] == np.repeat(y, 3).reshape(23, 3)[known]).all()
-    value, _ = triplet_loss(components, X, y, neighbours, known, 0.3)
+    value, _ = triplet_loss(components, X, y, neighbours, known, 0.3, block)
     assert value == pytest.approx(triplets(components, X, y, neighbours, known, 0.3))
     error = check_grad(
-        lambda p: triplet_loss(p.reshape(2, 4), X, y, neighbours, known, 0.3)[0],
-        lambda p: triplet_loss(p.reshape(2, 4), X, y, neighbours, known, 0.3)[1].ravel(),
+        lambda p: triplet_loss(p.reshape(2, 4), X, y, neighbours, known, 0.3, block)[0],
+        lambda p: triplet_loss(p.reshape(2, 4), X, y, neighbours, known, 0.3, block)[1].ravel(),
         components.ravel(),
     )
     assert error < 1e-4
