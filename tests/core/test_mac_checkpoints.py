@@ -48,7 +48,7 @@ def test_a_checkpoint_that_was_cut_off_counts_for_nothing(tmp_path, in_this_thre
     for _ in range(4):
         next(stream)
     assert [place.name for place in tmp_path.iterdir()] == ["pass-000000002"]
-    with room_for(1000), pytest.raises(OSError, match="too large|written"):
+    with room_for(1000), pytest.raises(OSError, match=r"too large|written"):
         next(stream)
     assert (tmp_path / "pass-000000004.unfinished").exists()
     assert len(objectives(model().iterate(*rows(), checkpoint=tmp_path))) == 3
