@@ -116,6 +116,7 @@ def test_a_phone_shows_both_squares_on_one_screen(open_app):
     assert findings(app.page) == []
 
 
+@pytest.mark.slow
 def test_a_notice_does_not_move_the_page(open_app):
     """What is in the way lies over the plots, which are dimmed."""
     tops = []
