@@ -174,7 +174,8 @@ def test_what_belongs_to_one_layer_says_so():
 
 
 @check_conventions(
-    others=[MAC(n_layers=2, random_state=0), MAC(n_layers=2, head="mix", latent_reference="train", random_state=0)],
+    others=[MAC(n_layers=2, random_state=0)],
+    rest=[MAC(n_layers=2, head="mix", latent_reference="train", random_state=0)],
     without="weight",
 )
 def test_scikit_learn_conventions(estimator, check):

@@ -32,7 +32,7 @@ SOLVERS = {
         {"solver": "joint"},
         {"kernel": "rbf"},
         {"kernel": "poly", "solver": "joint"},
-        {"n_init": 1},
+        {"n_init": 2},
     ],
     "SNF": [
         {"solver": "lbfgs"},
@@ -49,10 +49,10 @@ SOLVERS = {
 
 ALWAYS = {
     "SNF": {"task": "classification", "n_components": 2},
-    "SLDR": {"n_components": 1, "n_models": 2, "n_init": 2},
+    "SLDR": {"n_components": 1, "n_models": 2, "n_init": 1},
     "MAC": {"n_components": 2, "early_stopping": False},
 }
-"""What a method needs to classify with two latent coordinates, if that is not its default; SLDR with few starts."""
+"""What a method needs to classify with two latent coordinates, if that is not its default; SLDR from one start."""
 
 PARAMETRIC = {"MAC", "SLDR", "ClassAtlas"}
 """Methods whose states hold no latent rows, only parameters: rows may change within a run."""

@@ -24,7 +24,6 @@ from supdr.baselines.projections import Projection
 from supdr.engine.common_parameters import COMPONENTS
 from supdr.engine.optional import PackageMissing, install
 from supdr.engine.parameters import POSITIVE, count, share
-from supdr.engine.targets import Targets
 
 # Whether the package pacmap is installed.
 INSTALLED = importlib.util.find_spec("pacmap") is not None
@@ -106,13 +105,11 @@ class PaCMAP(Projection):
     mid_near: float = 0.5
     further: float = 2.0
 
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        if not INSTALLED:
-            raise PackageMissing(NEEDS)
-
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         if len(X) < MIN_ROWS:
             raise ValueError(f"PaCMAP needs at least {MIN_ROWS} labelled rows; got {len(X)}")
+        if not INSTALLED:
+            raise PackageMissing(NEEDS)
         # The package refuses a share of further pairs that is less than one pair a row.
         fewest_further = 1.0 / self.n_graph_neighbors
         settings = {

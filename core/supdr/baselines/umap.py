@@ -23,7 +23,6 @@ from supdr.baselines.projections import Projection
 from supdr.engine.common_parameters import COMPONENTS
 from supdr.engine.optional import PackageMissing, install
 from supdr.engine.parameters import Interval, count, flag, share
-from supdr.engine.targets import Targets
 
 # Whether the package umap-learn is installed.
 INSTALLED = importlib.util.find_spec("umap") is not None
@@ -98,11 +97,9 @@ class UMAP(Projection):
     n_graph_neighbors: int = 15
     min_dist: float = 0.1
 
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+    def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         if not INSTALLED:
             raise PackageMissing(NEEDS)
-
-    def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         settings = {
             "n_components": n_components,
             "n_neighbors": max(min(self.n_graph_neighbors, len(X) - 1), 2),

@@ -247,7 +247,7 @@ class _Run:
         """Open the store; in memory without one."""
         store = self.sweep.store
         if isinstance(store, Store):
-            return Store(store.path)
+            return Store(store.path, busy_seconds=store.busy_seconds)
         return Store(":memory:" if store is None else store)
 
     def recall(self, store: Store) -> Iterator[Cell]:

@@ -64,7 +64,9 @@ def test_a_page_does_not_wait_for_a_store_that_is_locked_and_says_so(path):
 
 
 def test_a_sweep_whose_store_is_locked_meanwhile_says_so_and_is_taken_up_again(path):
-    sweep = Sweep(LSDR(max_iter=1), {"beta": [0.1, 0.9]}, cv=2, store=path)
+    store = Store(path, busy_seconds=0.1)
+    store.close()
+    sweep = Sweep(LSDR(max_iter=1), {"beta": [0.1, 0.9]}, cv=2, store=store)
     runner = SweepRunner()
     with locked(path):
         runner.start(sweep, *load_iris(return_X_y=True), "in-process")

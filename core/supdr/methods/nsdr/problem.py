@@ -225,14 +225,14 @@ class NSDRProblem(SolvedProblem):
         )
         return self.solver.begin(self, state)
 
-    def solved(self, state: NSDRState) -> NSDRState:
+    def solved(self, state: NSDRState, cap: int = FIRST_CAP) -> NSDRState:
         """Return `state` with solved heads and their gradient; this first solve has a work cap of its own."""
         labelled = state.latent[self.rows]
-        heads = self.solve_heads(labelled, state.heads.alpha, FIRST_CAP)
+        heads = self.solve_heads(labelled, state.heads.alpha, cap)
         if not heads.closed:
             raise ValueError(
                 f"the support vector machine with C={self.C:g} and the {self.kernel} did not close its gap within "
-                f"{FIRST_CAP:,} updates; try a smaller C, another kernel or a smaller degree"
+                f"{cap:,} updates; try a smaller C, another kernel or a smaller degree"
             )
         return state._replace(heads=heads, label_gradient=self.label_gradient(labelled, heads.alpha))
 

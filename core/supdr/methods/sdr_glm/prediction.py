@@ -33,13 +33,18 @@ SHORTEST = 2.0**-60
 
 
 def embed(
-    features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: float, nonnegative: bool = False
+    features: WeightedFeatures,
+    loadings: NDArray,
+    weight: float,
+    reg_u: float,
+    nonnegative: bool = False,
+    max_steps: int = NEWTON_STEPS,
 ) -> NDArray:
     """Maximise lam l(x; u V + b_x) - reg_u / 2 |u|^2 over every row's u: unique, whatever the other rows are.
 
     `features`: the rows; missing cells are left out, and a row without cells gets u = 0. `loadings` (L + 1, D): [V;
-    b_x]. `weight`, `reg_u`: lam and the ridge. `nonnegative`: over u >= 0. Returns (n, L). Warns ConvergenceWarning if
-    rows did not get there.
+    b_x]. `weight`, `reg_u`: lam and the ridge. `nonnegative`: over u >= 0. `max_steps`: of Newton. Returns (n, L).
+    Warns ConvergenceWarning if rows did not get there.
     """
     X, n_components = features.X, len(loadings) - 1
     latent = np.zeros((len(X), n_components))
@@ -65,12 +70,12 @@ def embed(
             features.size,
             ridge,
             n_components if nonnegative else 0,
-            NEWTON_STEPS,
+            max_steps,
             latent[rows],
         )
     if unsettled:
         warnings.warn(
-            f"the latent coordinates of {unsettled} of {len(X)} rows are not exact after {NEWTON_STEPS} Newton steps",
+            f"the latent coordinates of {unsettled} of {len(X)} rows are not exact after {max_steps} Newton steps",
             ConvergenceWarning,
             stacklevel=2,
         )
