@@ -160,10 +160,15 @@ def _project_descent(gradient, active, residual):  # noqa: ANN001
     for k in active:
         mean += gradient[k]
     mean /= active.shape[0]
+    rest = 0.0  # of the sum, which rounds like the mean: a long step along it would leave sum beta = 0
+    for k in active:
+        residual[k] = mean - gradient[k]
+        rest += residual[k]
+    rest /= active.shape[0]
     square = 0.0
     largest = 0.0
     for k in active:
-        residual[k] = mean - gradient[k]
+        residual[k] -= rest
         square += residual[k] * residual[k]
         largest = max(largest, abs(residual[k]))
     return square, largest

@@ -21,7 +21,7 @@ from supdr.engine.interruption import checkpoint
 from supdr.engine.threads import map_threads
 from supdr.functions.kernels import Kernel
 from supdr.solvers.linear_svm import solve_linear_svm
-from supdr.solvers.smo import minimising_bias, solve_svm
+from supdr.solvers.smo import duality_gap, minimising_bias, solve_svm
 
 # Pair updates per head of a first solve.
 FIRST_CAP = 3_000_000
@@ -192,8 +192,8 @@ def heads_on_features(features: NDArray, signs: NDArray, C: NDArray | float, tol
         quadratic = float((part.alpha * y) @ decision)
         alpha[:, k] = part.alpha
         biases.append(bias)
-        upper.append(0.5 * quadratic + float((C * np.maximum(0.0, 1.0 - y * (decision + bias))).sum()))
         lower.append(float(part.alpha.sum()) - 0.5 * quadratic)
+        upper.append(lower[-1] + duality_gap(part.alpha, C, 1.0 - y * (decision + bias)))
         spent += part.iterations
         converged &= part.converged
     return _collect(alpha, biases, upper, lower, spent, converged)
