@@ -118,7 +118,11 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
             run.  `max_iter` counts the steps of this call.
         sample_weight : array-like of shape (n_samples,), optional
             Factors of the rows' label terms, >= 0; a row of weight 0 counts as unlabelled.  None unless the method
-            `accepts_weights`.
+            `accepts_weights`.  Without preprocessing, a whole weight k equals k copies of the row in SLDR and LMKL, up
+            to the tolerance of their solvers.  In MAC and TwoStep it does so for the optimum of the objective, if
+            features are given: ``mapping="linear"``, or arrays of `centers` with a number `gamma`; starts and auxiliary
+            coordinates count each row once.  In LSDR, NSDR, SDRGLM, SNF, LLR, LogisticUDR, LogisticPCA and SVMUDR it
+            does not: the reconstruction of X counts each row once.
         interrupted : callable, optional
             Polled during the run; True ends it at the last complete step.
 
