@@ -19,9 +19,9 @@ from supdr.functions.losses import LOSSES, loss_code, total_loss
 from supdr.methods.mac.target_step import cases, move_points
 from supdr.methods.nsdr.min_max import multiplier_sweep
 from supdr.solvers.kernel_heads import close_gap, heads_on_features, heads_on_kernel
-from supdr.solvers.linear_heads import RIDGE_WEIGHTS, fit_heads, loo_ridge
+from supdr.solvers.linear_heads import RIDGE_WEIGHTS, loo_ridge
 from supdr.solvers.support_vectors import purify
-from tests.core.inside import problem_of, targets_of
+from tests.core.inside import fit_heads, problem_of, targets_of
 from tests.core.variants import arrays_of, assert_same_state
 from tests.core.weight_cases import SOLVERS, data, every_method, make
 

@@ -225,24 +225,6 @@ def curvatures(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, 
     return np.where(np.isnan(values), 0.0, curvature)
 
 
-def null_loss(
-    codes: NDArray, values: NDArray, c: float = 1.0, weights: NDArray | None = None, size: float = 1.0
-) -> tuple[float, NDArray]:
-    """Return the null loss H and the column means.
-
-    H is the log-likelihood of the cells as their own means minus that of the column means: c |centred|^2 for Gaussian
-    columns, n times the entropy for Bernoulli ones, sum s log(s / m) for Poisson ones of mean m, sum log(m / s) for
-    gamma ones, sum s log(s / m) - (s + r) log((s + r) / (m + r)) for negative binomial ones.
-
-    `codes` (D,): family of every column; `values` (n, D): cells, NaN where not observed; `c`: weight of the Gaussian
-    cells; `weights` (n,): what l is multiplied by in each row, > 0; `size`: r of the negative binomial cells. Returns
-    `loss`: H >= 0; `centre` (D,): column means, 0 for a column without observed cells.
-    """
-    count, total = cell_sums(values, weights)
-    centre = total / np.where(count > 0.0, count, 1.0)
-    return null_loss_about(codes, count, centre, number_losses(codes, values, centre, c, weights, size)), centre
-
-
 def cell_sums(values: NDArray, weights: NDArray | None = None) -> tuple[NDArray, NDArray]:
     """Return the weighted number of observed cells of every column, and their weighted sum.
 
@@ -263,10 +245,14 @@ def number_losses(
     weights: NDArray | None = None,
     size: float = 1.0,
 ) -> NDArray:
-    """Return the contribution of the rows to H by column, except Bernoulli columns, given the means.
+    """Return the contribution of the rows to H by column, 0 for Bernoulli columns, given the means.
 
-    `codes`, `values`: as for `null_loss`; `centre` (D,): column means; `c`, `weights`, `size`: as for `null_loss`.
-    Returns (D,): 0 for Bernoulli columns.
+    H is the log-likelihood of the cells as their own means minus that of the column means: c |centred|^2 for Gaussian
+    columns, n times the entropy for Bernoulli ones, sum s log(s / m) for Poisson ones of mean m, sum log(m / s) for
+    gamma ones, sum s log(s / m) - (s + r) log((s + r) / (m + r)) for negative binomial ones.
+
+    `codes` (D,): families; `values` (n, D): cells, NaN where not observed; `centre` (D,): column means; `c`: weight of
+    Gaussian cells; `weights` (n,): of the rows, > 0; `size`: r of negative binomial cells. Returns (D,).
     """
     if isinstance(values, SparseRows):
         if (codes == GAUSSIAN).all():

@@ -48,33 +48,6 @@ def column_spread(features: NDArray) -> NDArray:
     return np.where(spread > SMALLEST_SPREAD * spread.max(), spread, 1.0)
 
 
-def fit_heads(
-    features: NDArray,
-    targets: NDArray,
-    code: int,
-    coef: NDArray,
-    intercept: NDArray,
-    *,
-    weight: float = 1.0,
-    row_weights: NDArray | None = None,
-    reg: float = 0.5,
-    offset: NDArray | None = None,
-    max_steps: int = 20,
-) -> tuple[NDArray, NDArray]:
-    """Minimise the objective of every head, starting from (coef, intercept).
-
-    `features` (n, d): latent rows U. `targets` (n, K): one column per head: -1 and +1, or, for the squared loss, any
-    numbers. `code`: the loss, see `supdr.functions.losses.loss_code`. `coef` (d, K): start. `intercept` (K,): start.
-    `weight`: weight of the losses, >= 0.  At 0 the ridge alone is left: coef is 0 and the intercepts stay.
-    `row_weights` (n,): what the losses of each row are multiplied by, > 0. `reg`: ridge weight, > 0. `offset` (n,):
-    added to the scores of every head (LSDR's row biases, whose weight is fixed at 1). `max_steps`: cap of accepted
-    Newton steps per head. Returns `coef` (d, K); `intercept` (K,).
-    """
-    rows = InMemoryRows(len(features))
-    part = head_rows(features, targets, weight, row_weights, offset)
-    return fit_heads_over(rows, part, code, coef, intercept, weight=weight, reg=reg, max_steps=max_steps)
-
-
 # The search for a head: requests sums over rows, is sent them, and returns coefficients in the end.
 Search = Generator[Any, Any, NDArray]
 
@@ -95,7 +68,7 @@ class HeadRows(NamedTuple):
 def head_rows(
     features: NDArray, targets: NDArray, weight: float, row_weights: NDArray | None, offset: NDArray | None
 ) -> HeadRows:
-    """Return rows as heads take them; arguments as for `fit_heads`."""
+    """Return latent rows (n, d), targets (n, K), weights and offset (n,) as heads take them."""
     n, d = features.shape
     design = np.empty((n, d + 1))
     design[:, :d] = features
@@ -115,10 +88,10 @@ def fit_heads_over(
     reg: float,
     max_steps: int,
 ) -> tuple[NDArray, NDArray]:
-    """Minimise the objective of every head over rows that may be in partitions; see `fit_heads`.
+    """Return `coef` (d, K) and `intercept` (K,) that minimise the objective of every head, from given ones on.
 
-    `rows`: what works on rows; `part`: the rows, or their partitions; `code`, `coef`, `intercept`, `weight`, `reg`,
-    `max_steps`: as for `fit_heads`. Returns `coef` (d, K); `intercept` (K,).
+    `rows`: what works on rows; `part`: `HeadRows`, or partitions of them; `code`: of the loss; `weight`: of the losses,
+    >= 0; at 0 coef is 0 and the intercepts stay; `reg`: ridge, > 0; `max_steps`: most Newton steps of a head.
     """
     if weight == 0.0:
         return np.zeros_like(coef), intercept.copy()
