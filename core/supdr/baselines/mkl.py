@@ -138,10 +138,8 @@ class MKL(OnViews):
         Tolerance of the support vector machines, in [1e-8, 0.1].
     random_state : int or None, default=None
         Nothing is random.
-    verbose : int, default=0
-        Above 0: show a progress bar.
-    missing_label : object, default=nan
-        Marks unlabelled rows, as NaN and None do.
+    verbose, missing_label
+        As in `SupervisedReducer`.
 
     Attributes
     ----------

@@ -201,10 +201,8 @@ class SVDM(Unweighted):
         Relative change of F that counts as convergence.
     random_state : int or None, default=None
         Seed of random directions, where the data have fewer than `n_components`.
-    verbose : int, default=0
-        1 shows a progress bar.
-    missing_label : object, default=nan
-        A further value of y that marks unlabelled rows.
+    verbose, missing_label
+        As in `SupervisedReducer`.
     """
 
     parameters = (

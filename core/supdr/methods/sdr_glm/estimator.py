@@ -293,21 +293,13 @@ class SDRGLM(BaseSDRGLM):
     tol : float, default=3e-4
         Change of J that counts as convergence, as a share of what the means leave unexplained.  Beyond it J rises by
         making the training labels more certain, and predictions stay; 1e-6 comes close to the maximum.
-    random_state : int, RandomState or None, default=None
-        Seed of random starts.
-    n_jobs : int or None, default=None
-        Accepted for the sake of a common interface; the steps are matrix products, which BLAS runs in parallel.
-    verbose : int, default=0
-        1 shows a progress bar.
-    missing_label : object, default=nan
-        A further value of y that marks an unlabelled row (or cell), such as -1; NaN and None always do.
+    random_state, n_jobs, verbose, missing_label
+        As in `SupervisedReducer`.
     early_stopping : bool, default=False
         Hide `validation_fraction` of the labels, stop when their error has not improved for `n_iter_no_change` steps,
         keep the best iterate.  Not with several labels.
-    validation_fraction : float, default=0.2
-        In (0, 1).
-    n_iter_no_change : int, default=10
-        Patience of early stopping, >= 1.
+    validation_fraction, n_iter_no_change
+        As in `SupervisedReducer`.
 
     Attributes
     ----------
@@ -344,16 +336,8 @@ class SDRGLM(BaseSDRGLM):
         ``"objective"`` (-J), ``"reconstruction"`` (-lam L_X), ``"label"`` (-L_Y), ``"regularisation"``, and
         ``"recon_weight"``, ``"latent_change"``, ``"rank_threshold"``: one value per sweep; of the last sweep only, nan
         before: ``"training_error"``, ``"effective_rank"``, ``"singular_value_1"``, ... (of UV).
-    n_iter_ : int
-        Sweeps taken.
-    stop_ : Stop
-        Why the run ended.
-    snapshot_ : Snapshot
-        Where the estimator stands.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str
-        Names of the columns, where X has them.
+    n_iter_, stop_, snapshot_, n_features_in_, feature_names_in_
+        As in `SupervisedReducer`.
 
     Warns
     -----

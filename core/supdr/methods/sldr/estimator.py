@@ -187,8 +187,8 @@ class SLDR(BaseSLDR):
         Constant of "poly", >= 0.
     C : float, default=10.0
         Weight of the hinge, > 0.
-    class_weight : None, "balanced" or dict of class to float, default=None
-        What C is multiplied by for the rows of each class, > 0.  "balanced": every class weighs the same in all.
+    class_weight
+        As in `SupervisedReducer`.
     solver : {"lbfgs", "alternating", "joint"}, default="lbfgs"
         "lbfgs": the gate alone by L-BFGS, projections in closed form, which the linear kernel has; with other kernels
         the same as "joint".  "alternating": the paper's Algorithm 1.  "joint": all blocks by L-BFGS.
@@ -216,21 +216,13 @@ class SLDR(BaseSLDR):
         Stop when J changes by no more than this share: once for "alternating", three times in a row for the others.
     svm_tol : float, default=1e-3
         Tolerance of the support vector machines, in [1e-8, 0.1].
-    random_state : int, RandomState or None, default=None
-        Seed of the start.
-    n_jobs : int or None, default=None
-        Accepted for the sake of a common interface; the steps are matrix products, which BLAS runs in parallel.
-    verbose : int, default=0
-        Above 0: show a progress bar.
-    missing_label : object, default=nan
-        Marks unlabelled rows, as NaN and None do.
+    random_state, n_jobs, verbose, missing_label
+        As in `SupervisedReducer`.
     early_stopping : bool, default=False
         Whether to hide `validation_fraction` of the labels and keep the iterate with the least error on them, ties
         broken by the hinge; the same decides which start is shown.
-    validation_fraction : float, default=0.2
-        In (0, 1).
-    n_iter_no_change : int, default=10
-        Steps without improvement before early stopping ends the run.
+    validation_fraction, n_iter_no_change
+        As in `SupervisedReducer`.
 
     Attributes
     ----------
@@ -268,7 +260,7 @@ class SLDR(BaseSLDR):
     kernel_ : Kernel
         The kernel with all its parameters.
     classes_, n_features_in_, feature_names_in_, n_iter_, stop_, snapshot_
-        As in scikit-learn; `stop_` says why the run ended, `snapshot_` is where the estimator stands.
+        As in `SupervisedReducer`.
     history_ : dict of str to array
         "objective" = J and its terms "regularisation" (1/2 sum |w_m|^2) and "label" (C times the slacks); "dual",
         "gap", "step_size", "svm_iterations", "svm_failures" (trial steps refused for an unsolved SVM); of the last

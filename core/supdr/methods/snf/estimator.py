@@ -191,9 +191,8 @@ class SNF(BaseSNF):
     task : {"regression", "classification"}, default="regression"
         Regression takes several targets.  Classification regresses on +-1, one column per class (one for two classes):
         an extension of the paper.
-    class_weight : None, "balanced" or dict of class to float, default=None
-        What the squared error of the target is multiplied by for the rows of each class, > 0.  "balanced": every class
-        weighs the same in all.  Ignored for regression.
+    class_weight
+        As in `SupervisedReducer`.
     kernel : {"poly", "rbf", "linear"}, default="poly"
         Kernel between latent rows.  "linear" and degree 1 make a linear factorisation.
     degree : int, default=2
@@ -241,20 +240,8 @@ class SNF(BaseSNF):
         Steps, >= 1.
     tol : float, default=1e-8
         Stop when F falls by no more than this share.
-    random_state : int, RandomState or None, default=None
-        Seed of random starts.
-    n_jobs : int or None, default=None
-        Accepted for the sake of a common interface; BLAS runs matrix products in parallel.
-    verbose : int, default=0
-        Above 0: show a progress bar.
-    missing_label : object, default=nan
-        A further value of y that marks unlabelled rows; NaN and None always do.
-    early_stopping : bool, default=False
-        Hide `validation_fraction` of the labels and keep the iterate with the smallest error on them.
-    validation_fraction : float, default=0.2
-        In (0, 1).
-    n_iter_no_change : int, default=10
-        Steps without improvement before early stopping ends the run.
+    random_state, n_jobs, verbose, missing_label, early_stopping, validation_fraction, n_iter_no_change
+        As in `SupervisedReducer`.
 
     Attributes
     ----------
@@ -275,7 +262,7 @@ class SNF(BaseSNF):
     kernel_ : Kernel
         The kernel with its parameters.
     classes_, n_features_in_, feature_names_in_, n_iter_, stop_, snapshot_
-        As in scikit-learn; `stop_` says why the run ended, `snapshot_` is where the estimator stands.
+        As in `SupervisedReducer`.
     history_ : dict of str to array
         "objective" and its terms "reconstruction", "label", "regularisation"; "gradient_norm", "step_size"; one value
         per step.
