@@ -78,11 +78,9 @@ class LargeMarginMap(BaseEstimator):
 def triplet_loss(
     components: NDArray, X: NDArray, y: NDArray, neighbours: NDArray, exists: NDArray, push: float
 ) -> tuple[float, NDArray]:
-    """Return the objective and its gradient in L.
+    """Return the objective and its gradient (d, m) in L, the `components` (d, m).
 
-    `components` (d, m): L; `X` (n, m): rows; `y` (n,): class codes; `neighbours` (n, k): target neighbours; `exists`
-    (n, k): False where a class has too few rows for that many neighbours; `push`: weight of the hinge. Returns `value`;
-    `gradient` (d, m).
+    Rows `X` (n, m) have class codes `y` (n,) and target `neighbours` (n, k), those that `exists` (n, k) marks.
     """
     n = len(X)
     latent = X @ components.T

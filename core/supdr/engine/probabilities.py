@@ -60,13 +60,9 @@ def fit_temperature(scores: NDArray, codes: NDArray, weights: NDArray) -> float:
 
 
 def crossfitted_scores(estimator: Any, X: NDArray, targets: Targets, seed: int) -> tuple[NDArray, NDArray]:
-    """Return the scores (p, 1) or (p, K) of labelled rows by clones fitted without their labels, and the rows (p,).
+    """Return the scores (p, K) of labelled rows by clones fitted without their labels, and the rows (p,).
 
-    Rows with hidden labels stay as unlabelled rows, so that shapes and preprocessing are those of the fit.  The labels
-    of each class are dealt to `FOLDS` parts at random; the only row of a class is never left out.
-
-    `estimator`: gives the clones its hyper-parameters; `X` (n_samples, n_features): training rows, not preprocessed;
-    `seed`: of the parts and of the clones.
+    Hidden rows stay as unlabelled ones of `X`, which is not preprocessed.  The only row of a class is never left out.
     """
     rng = np.random.default_rng([seed, FOLDS])
     part = np.full(X.shape[0], -1)

@@ -49,11 +49,9 @@ class Layout:
 
 
 def make_layout(views: Any, n_models: int, gating_columns: Any, n_features: int, *, scaled: bool) -> Layout:
-    """Return the layout that the hyper-parameters describe.
+    """Return the layout that the hyper-parameters describe; raise ValueError if views or gating columns do not fit X.
 
-    `n_models`: local models on the one view of ``views=None``; else there is one per view. `n_features`: columns of X.
-    `scaled`: whether views are divided by the root of their number of columns. Raises ValueError if views or gating
-    columns do not fit X.
+    `n_models` counts the local models on the one view of ``views=None``; else there is one per view.
     """
     groups = column_groups(views, n_features)
     which = tuple(range(len(groups))) if views is not None else (0,) * n_models

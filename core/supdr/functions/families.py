@@ -80,11 +80,9 @@ def family_codes(
 
 
 def check_values(codes: NDArray, values: NDArray, name: str) -> None:
-    """Raise ValueError if a value is outside of the range of its column's family.
+    """Raise ValueError if a value (n, D) is outside of the range of its column's family, `codes` (D,).
 
-    `codes` (D,): family of every column; `values` (n, D): NaN where not observed; `name`: of the argument, for
-    messages. Bernoulli columns hold 0 and 1, Poisson and negative binomial columns 0, 1, 2, ..., 2^53, gamma columns
-    numbers > 0.
+    Bernoulli columns hold 0 and 1, Poisson and negative binomial columns 0, 1, ..., 2^53, gamma columns numbers > 0.
     """
     if isinstance(values, SparseRows):
         row, column = _first_impossible(codes, values)
@@ -121,12 +119,9 @@ def tanh_ratio(t: NDArray) -> NDArray:
 def expand(
     codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, bound: str = "jj", size: float = 1.0
 ) -> tuple[NDArray, NDArray]:
-    """Return the minorant of every cell at `theta`.
+    """Return the minorant of every cell at `theta` (n, D): curvature a (n, D) and g = a theta + r (n, D).
 
-    `codes` (D,): family of every column, see `family_codes`. `values`, `theta` (n, D): cells, NaN where not observed,
-    and their natural parameters; C-contiguous. `c`: weight of the Gaussian cells. `bound` (one of "jj", "bohning"):
-    curvature of the Bernoulli and the negative binomial cells. `size`: r of the negative binomial cells. Returns
-    `curvature` (n, D): a; `linear` (n, D): g = a theta + r.
+    `codes` (D,): families; `values` (n, D): NaN where not observed; `bound`: of Bernoulli and negative binomial cells.
     """
     curvature, linear = np.empty_like(theta), np.empty_like(theta)
     if bound == "jj" and not codes.any():  # all Bernoulli

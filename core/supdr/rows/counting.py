@@ -100,9 +100,8 @@ def count_unlabelled_rows(
 ) -> NDArray[np.float64]:
     """Count the rows of a partition without a target by the cell of their latent rows under a fitted model.
 
-    `fitted`, `rows`, `targets`: as for `count_new_rows`. `truth` (n,): targets before some were hidden; NaN if unknown.
-    Returns (n_layers * cells * cells + 3,): the counts, the number of rows with a target, the number of the others with
-    a true target, and the `Grid.loss` of these.
+    Returns the counts of all cells, the number of rows with a target, of others with a true one, and the `Grid.loss` of
+    these.
     """
     gaps = np.isnan(targets)
     rows, hidden = rows[gaps], truth[gaps]

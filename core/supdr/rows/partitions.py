@@ -137,11 +137,8 @@ def persist(function: Callable[..., Any], *arguments: Any) -> Partitions:
 def persist_in_background(function: Callable[..., Any], rows: Partitions, *arguments: Any, n_rows: int) -> Partitions:
     """Return the values of a pure function for every partition, computed while workers wait for messages.
 
-    A cluster computes them in pieces and at a low priority.
-
-    `function`: returns an array with one entry per row, which depends on this row only. `rows`: its first argument,
-    divided into pieces. `*arguments`: small, shared by all partitions and sent with every piece. `n_rows`: of all
-    partitions.
+    A cluster computes them in pieces of the `rows`, at a low priority; each entry depends on its own row only, and the
+    `*arguments` are small.
     """
     from dask import annotate
 

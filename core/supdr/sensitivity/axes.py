@@ -92,11 +92,10 @@ def check_grid(grid: Mapping[str, Iterable[Any]], names: Iterable[str], estimato
 
 
 def chosen_cells(grid: Mapping[str, Sequence[Any]], design: str, n_cells: int, seed: int = 0) -> list[int]:
-    """Return the numbers of the cells that a design visits, in their order; all of them if there are no more.
+    """Return the numbers of the cells that a design visits, in their order; raise ValueError if it is unknown.
 
-    `design`: "grid": every cell, see `visiting_order`; "sobol": `n_cells` distinct cells at the points of a scrambled
-    Sobol sequence; "random": as many cells drawn without repetition; `seed`: of either. Raises ValueError if a design
-    is unknown.
+    "grid": every cell; "sobol": `n_cells` cells at the points of a scrambled Sobol sequence; "random": as many at
+    random.
     """
     if design not in DESIGNS:
         raise ValueError(f"design must be one of {', '.join(DESIGNS)}; got {design!r}")

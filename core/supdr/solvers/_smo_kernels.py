@@ -203,9 +203,8 @@ def _drop_bound(beta, lower, upper, active):  # noqa: ANN001
 def _descend_face(K, gradient, beta, lower, upper, tol, max_products):  # noqa: ANN001
     """Write `gradient` and `beta` in place: conjugate gradients on sum beta = const, all variables free at the start.
 
-    A variable that meets its bound stays there and the directions start afresh.  Flat and singular directions are
-    followed to a bound, which is what makes low-rank kernels easy.  Stops when the projected gradient is below `tol`.
-    Return the products K p used, and whether they ran out on a face that had settled.
+    A variable that meets its bound stays there; flat and singular directions are followed to a bound, which makes
+    low-rank kernels easy.  Return the products K p used, and whether they ran out on a face that had settled.
     """
     m = gradient.shape[0]
     active = np.arange(m)
@@ -290,9 +289,8 @@ def polish(K, gradient, beta, lower, upper, rise, fall, tol, max_products, work)
 def descend(K, diagonal, gradient, beta, lower, upper, rise, fall, tol, burst, max_iter, work):  # noqa: ANN001
     """Write `gradient`, `beta`, `rise` and `fall` in place: bursts of SMO steps, each followed by a `polish`.
 
-    The two get equal shares of the work; SMO finds which variables are free, the polish finds their values.  A burst
-    doubles when the polish needed more.  Stops at spread < `tol`, after `max_iter` steps and products, or once about
-    `work` multiply-adds are spent.  Return the iterations, the spread and the next burst.
+    Both get equal shares of the work; a burst doubles when the polish needed more.  Return the iterations, the spread
+    and the next burst once the spread is below `tol`, or `max_iter` or `work` is spent.
     """
     n = gradient.shape[0]
     iterations = 0

@@ -207,11 +207,10 @@ def blocks(n_rows: int, flops_per_row: float) -> Iterator[slice]:
 
 
 def cholesky(matrix: NDArray, reg: float | NDArray) -> NDArray:
-    """Return the lower factor of ``matrix`` with `reg` on its diagonal; what stands above its own means nothing.
+    """Return the lower factor of ``matrix`` (n, n) with `reg` (n,) on its diagonal; ignore what stands above its own.
 
-    `matrix` (n, n): symmetric, positive semi-definite. `reg` (n,): added to the diagonal.  If rounding makes the sum
-    indefinite, `JITTER` times the mean diagonal entry is added. Returns (n, n). Raises LinAlgError if the matrix is not
-    finite or far from positive definite.
+    Where rounding makes the sum indefinite, `JITTER` times the mean diagonal entry is added.  Raises LinAlgError if
+    that does not help.
     """
     mean = float(matrix.trace()) / len(matrix)
     for shift in (reg, reg + JITTER * mean):

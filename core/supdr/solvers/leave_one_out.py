@@ -173,11 +173,10 @@ def mapped_spectrum(X: Array, mapping: Mapping, *, exact: bool) -> Spectrum:
 def leave_one_out(
     basis: Array, pulled: Array, e: Array, ridges: Array, codes: Array, leverages: Array | None = None
 ) -> tuple[Array, Array]:
-    """Return fits and left-out fits (R, n, q) of rows at R ridges.
+    """Return fits and left-out fits (R, n, q) of rows at R ridges; their `basis` (n, r) may be a block of B.
 
-    `basis` (n, r): any rows of B, a block at a time for example; `pulled` (r, q): B'T over all rows; `e` (r,):
-    diagonal of B'B; `ridges` (R,): > 0; `codes` (n, q): T of these rows; `leverages` (R, n): of these rows, computed
-    here if None.
+    `pulled` (r, q): B'T over all rows; `e` (r,): diagonal of B'B; `codes` (n, q): T of these rows; `leverages` (R, n):
+    theirs.
     """
     inverse = 1.0 / (e[:, None] + ridges)  # (r, R)
     weights = (inverse[:, :, None] * pulled[:, None]).reshape(len(e), -1)
@@ -293,9 +292,8 @@ def best_width(
 ) -> Choice:
     """Return the best of all widths with all ridges, penalty |W|^2.  O(n M^2 + M^3) a width.
 
-    `X` (n, D): labelled rows. `classes` (n,). `corners` (K, q): codes of the classes. `centers` (M, D): they stay when
-    a row is left out.  `X` itself is recognised. `unit`: the median distance. `some` (p,): numbers of the rows that are
-    left out in turn; None: all.
+    The `centers` (M, D) stay when a row is left out, unless they are X (n, D) itself; `some` (p,) are the rows left out
+    in turn.
     """
     shared = len(X) * len(centers) <= SHARED_SIZE
     exponents = functools.cache(lambda: Mapping("rbf", centers, 1.0).exponents(X))
@@ -349,9 +347,8 @@ def best_scaling(
 ) -> str:
     """Return the scaling of the columns with the best left-out score, over a few widths and all ridges.
 
-    `X` (N, D): all rows, on which a scaling is fitted; not preprocessed, no missing cell. `rows`: which of them have a
-    label. `classes` (n,): of these. `corners` (K, q). `scalings`: those that are tried; the first of equals wins.
-    Returns one of them, the first where labels are too few for the score.
+    It is fitted on all rows X (N, D) and scored on the labelled `rows`; the first of equals wins, and the first where
+    labels are too few.
     """
     if not enough_labels(classes):
         return scalings[0]

@@ -172,11 +172,10 @@ def solve_heads(
     tol: float = 1e-6,
     n_jobs: int | None = None,
 ) -> Heads:
-    """Fit one support vector machine per column of `signs`.
+    """Fit one support vector machine per column of `signs` (n, P), -1, +1 or 0 for a row that has no part.
 
-    `Z` (n, d): rows; `signs` (n, P): -1, +1, or 0 for a row that is not part of the problem; `C` (n,): weight of the
-    hinge, > 0; `start`: where to start from: the heads of rows that were a little different; `tol`: relative duality
-    gap; `n_jobs`: threads over the heads.
+    `C` (n,): weight of the hinge, > 0; `start`: heads of rows that were a little different; `tol`: relative duality
+    gap.
     """
     n, P = signs.shape
     weight = np.broadcast_to(np.asarray(C, dtype=np.float64), (n,))

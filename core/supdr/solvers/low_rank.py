@@ -207,11 +207,10 @@ def solve_systems(packed: NDArray, ridge: float, right: NDArray) -> NDArray:
 
 
 def leading_rows(X: Any, centre: NDArray, n_components: int, rng: np.random.Generator, rows: Any = None) -> Any:
-    """Return the leading left singular vectors of X - centre times sqrt(N), their largest entries positive.
+    """Return the leading left singular vectors (N, L) of X - centre times sqrt(N), their largest entries positive.
 
-    `X` (N, D): data; NaN counts as the centre. `centre` (D,): column means. `n_components`: L <= min(N, D). `rng`:
-    fills components of rank-deficient data, and starts the subspace iteration where both sides are long. `rows`: what
-    works on rows where X is in partitions, of which there are more than columns or than `SMALL_SIDE`. Returns (N, L).
+    NaN counts as the centre (D,); `rng` fills components of rank-deficient data and starts the iteration where both
+    sides are long.
     """
     rows = InMemoryRows(len(X)) if rows is None else rows
     n_rows, n_columns = rows.n_rows, len(centre)
@@ -325,12 +324,10 @@ def gauge_shift(
 def gauge_turn(
     square: NDArray, grams: tuple[NDArray, NDArray], ridges: tuple[float, float, float]
 ) -> tuple[NDArray, NDArray] | None:
-    """Return A and its inverse with which U A, A^-1 V, A^-1 W have the smallest ridges.
+    """Return A and its inverse with which U A, A^-1 V, A^-1 W have the smallest ridges; None if that gains nothing.
 
-    A = Z^(1/2) with Z P Z = S, P = reg_u U'U, S = reg_v V V' + reg_w W W'.
-
-    `square` (L, L): U'U. `grams` (L + 1, L + 1): grams of the rows of [V; b_x] and of [W; b_y]. `ridges`: reg_u, reg_v,
-    reg_w. Returns None if a component is dead, so that P or Z is close to singular, or if there is nothing to gain.
+    A = Z^(1/2) with Z P Z = S, P = reg_u U'U, S = reg_v V V' + reg_w W W', from U'U (L, L) and the grams of [V; b_x]
+    and [W; b_y].
     """
     reg_u, reg_v, reg_w = ridges
     P = reg_u * square

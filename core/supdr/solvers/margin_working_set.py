@@ -85,10 +85,8 @@ def solve_distributed_svms(
 ) -> Heads:
     """Fit one support vector machine per column of `signs`; see `supdr.solvers.linear_svm.solve_heads`.
 
-    `Z` (n, d): rows; `signs` (n, P): -1, +1, or 0 for a row that is not part of the problem; `C` (n,): weight of the
-    hinge, > 0; `n_heads`: P; `start`: where to start from; `tol`: relative duality gap; `observe`:
-    ``observe(coef, intercept)`` is called with the classifiers after every visit; `moments`: the sum of `moments_of`
-    over the partitions; None: one more visit. In what is returned the multipliers are `Partitions`.
+    ``observe(coef, intercept)`` is called after every visit; `moments`: the sum of `moments_of`, None: one more visit.
+    The multipliers that are returned are `Partitions`.
     """
     count, sums, squares = total(moments_of, Z, add=added) if moments is None else moments
     middle = sums / count

@@ -67,12 +67,9 @@ def squared_distances(X: Array, centers: Array) -> Array:
 
 
 def affinities(X: Array, proba: Array | None, perplexity: float, other_class: float = OTHER_CLASS) -> Affinities:
-    """Return P of rows X (n, D).
+    """Return P of rows X (n, D), whose s follow from the class probabilities `proba` (n, K); None: s = 1.
 
-    All pairs: O(n^2) a step of Newton's method, of which some seven are needed.  Candidates: a search of neighbours.
-
-    `X` (n, D). `proba` (n, K): class probabilities; None: all s are 1. `perplexity`: lowered to (n - 1) / 3.
-    `other_class`: epsilon, in (0, 1].
+    O(n^2) for each of about seven steps of Newton's method over all pairs; candidates come from a search of neighbours.
     """
     n = len(X)
     perplexity = max(1.0, min(perplexity, (n - 1) / 3.0))

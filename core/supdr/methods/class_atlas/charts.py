@@ -114,12 +114,9 @@ class Charts(NamedTuple):
 def fit_charts(
     X: Array, members: NDArray, n_classes: int, n_components: int, kind: str, n_pcs: int, n_neighbors: int
 ) -> Charts:
-    """Fit the charts of all classes.
+    """Fit the charts of all classes to landmarks X (n, D) with classes `members` (n,).
 
-    `X` (n, D): landmarks; `members` (n,): class of each: its label or, without one, the most probable class;
-    `n_classes`, `n_components`: K and d, the dimension of the picture; `kind` (one of "pca+embed", "pca", "embed"): a
-    class of too few rows to be embedded has principal coordinates in any case; `n_pcs`: most principal coordinates of a
-    class.
+    A class of too few rows to be embedded has principal coordinates, whatever the `kind` is.
     """
     axes, origins, owners, chosen = [np.zeros((X.shape[1], 0))], [np.zeros(0)], [], []
     belongs, places, spreads = np.full(len(X), -1), np.zeros((len(X), n_components)), []
@@ -202,10 +199,8 @@ def _along_axes(X: Array, mean: Array, directions: Array, n_components: int) -> 
 def distances_by_class(squares: Array, share: Array, n_neighbors: int, first: int = -1) -> Array:
     """Return squared distances (p, n), those to other classes larger: d_j^2 - u log s_j.
 
-    exp(-d_j^2 / u) then has the factor s_j, as the weights of neighbours in P have.
-
-    `squares` (p, n): d^2; `share` (p, n): s; `n_neighbors`: so many nearest rows have the mean u of d^2; `first`:
-    landmark of the first row, which is left out of it, as every next one is; -1: rows are new.
+    exp(-d_j^2 / u) then has the factor s_j, as P has; u is the mean d^2 of the `n_neighbors` nearest.  `first`:
+    landmark of the first row, which is left out of u, as every next one is; -1: rows are new.
     """
     near = squares
     if first >= 0:

@@ -34,10 +34,7 @@ def fit_foreign_gate(
 ) -> tuple[ForeignGate, Array]:
     """Fit copies of a classifier to labelled rows: one to all of them, and one to the others of each of five folds.
 
-    `X` (n, D): labelled rows. `codes` (n,): their classes. `n_classes`: K. `model`: with ``predict_proba``; it is not
-    changed. `seed`: decides the folds; the classifier has a seed of its own. `metadata`: arguments of its ``fit`` with
-    an entry a row, such as ``sample_weight`` (n,). Returns `gate`; `proba` (n, K): probabilities of these rows, in
-    which their own labels have no part.
+    Returns the gate and probabilities (n, K) of the rows, in which their own labels have no part.
     """
     fold = dealt_folds(codes, np.random.default_rng([seed, 3]))
     proba = np.full((len(X), n_classes), 1.0 / n_classes)

@@ -92,11 +92,9 @@ class Gate(NamedTuple):
 
 
 def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: int) -> tuple[Gate, Array]:
-    """Fit the gate to labelled rows.  O(min(n, M)^3 + n M^2), M the number of centres.
+    """Fit the gate to labelled rows X (n, D) with classes `codes` (n,).  O(min(n, M)^3 + n M^2) for M centres.
 
-    `X` (n, D): labelled rows. `codes` (n,): their classes. `n_classes`: K; 1: every probability is 1. `n_landmarks`:
-    most centres of the kernel, no more than `MOST_CENTRES`. `seed`: decides subsets and folds. Returns `gate`; `proba`
-    (n, K): probabilities of these rows, in which their own labels have no part.
+    Returns the gate and probabilities (n, K) of the rows, in which their own labels have no part.
     """
     rng, most = np.random.default_rng([seed, 1]), min(n_landmarks, MOST_CENTRES)
     few, centers = stratified_rows(codes, SEARCH_ROWS, rng), stratified_rows(codes, most, rng)

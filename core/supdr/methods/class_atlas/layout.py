@@ -98,12 +98,10 @@ def class_layout(means: Array, n_components: int) -> Array:
 
 
 def less_stressed(places: Array, distances: Array) -> Array:
-    """Return places (K, d) whose distances are nearer to `distances` (K, K).
+    """Return places (K, d) whose distances are nearer to `distances` (K, K): steps of SMACOF, which never raise stress.
 
-    Steps of SMACOF, which never raise 1/2 sum_kl (|z_k - z_l| - distances_kl)^2.
-
-    Source: J. de Leeuw, "Applications of convex analysis to multidimensional scaling", 1977.  The same steps as
-    `sklearn.manifold.smacof`, whose checks of its arguments take most of the time for a few classes.
+    Source: J. de Leeuw, "Applications of convex analysis to multidimensional scaling", 1977.  The checks of
+    `sklearn.manifold.smacof` would take most of the time.
     """
     before, enough = np.inf, SMACOF_TOLERANCE * float((distances**2).sum())
     for _ in range(SMACOF_STEPS):

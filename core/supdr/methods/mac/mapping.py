@@ -147,11 +147,9 @@ class Features:
         return cho_solve((self._shifted(ridge), True), pulled, check_finite=False)
 
     def leverages(self, rows: NDArray[np.intp], ridge: float) -> Array:
-        """Return entries of the diagonal of Phi (Phi'Phi + ridge)^-1 Phi'.
+        """Return entries (p,) of the diagonal of Phi (Phi'Phi + ridge)^-1 Phi', of the same rows in every call.
 
-        O(p M) for p rows after the first call, which takes O(p M^2); with a factor per ridge O(p M^2) each.
-
-        `rows` (p,): the same in every call; `ridge`: > 0.
+        O(p M) after the first call, which takes O(p M^2); with a factor per ridge O(p M^2) each.
         """
         by_eigenvectors = self.symmetric or self.mapping.n_features <= EIGEN_SIZE
         if not by_eigenvectors:
@@ -238,9 +236,7 @@ def _shifted_factor(gram: Array, ridge: float) -> NDArray:
 def choose_centers(X: Array, count: int, how: str, rng: np.random.Generator) -> Array:
     """Return `count` centres (M, D) by k-means or as random rows; `X` itself if it has no more rows.
 
-    `X` (n, D): rows; `count`: M, 1 to n; `how` (one of "kmeans", "random"): k-means runs a few passes on at most
-    `KMEANS_ROWS` random rows, fewer passes and in single precision where `KMEANS_FLOPS` allows no more; `rng`: source
-    of random numbers.
+    k-means runs a few passes on at most `KMEANS_ROWS` rows, in single precision where `KMEANS_FLOPS` allows no more.
     """
     if count >= len(X):
         return X

@@ -112,15 +112,11 @@ def _bounds(problem: NSDRProblem, alpha: NDArray, bias: NDArray, scores: NDArray
 def pair_epoch(
     Z: NDArray, rows: NDArray, duals: NDArray, kernel: Kernel, rate: float, rng: np.random.Generator
 ) -> None:
-    """Move the support rows of `Z` in place, pair by pair in random order (eqs. 36-39).  O(s^2 (d + K)).
+    """Move the support rows of `Z` (n, d) in place, pair by pair in random order (eqs. 36-39).  O(s^2 (d + K)).
 
-    Every ordered pair moves BOTH its rows, from their old values; the sum over all pairs is then the gradient of the
-    envelope.  Erratum: eq. 32 prints min over U of (quadratic - sum alpha), which is the other sign; the steps below
-    descend S, as eq. 36 does.
-
-    `Z` (n, d): latent rows, written in place. `rows` (s,): the rows with a non-zero multiplier; pairs with others have
-    no weight. `duals` (s, K): their signed multipliers alpha * Y. `kernel`: kernel between latent rows. `rate`:
-    learning rate times (1 - beta). `rng`: draws the order.
+    Every ordered pair of `rows` (s,) moves BOTH its rows, from their old values: the sum is the gradient of the
+    envelope. Erratum: eq. 32 prints min over U of (quadratic - sum alpha), which is the other sign; the steps descend
+    S, as eq. 36 does.
     """
     step = max(1, SLICE // (8 * (Z.shape[1] + duals.shape[1])))
     for order in pair_orders(len(rows), rng):
@@ -191,11 +187,9 @@ def _pairs_rbf(Z, rows, duals, order, gamma, rate):  # noqa: ANN001
 def multiplier_sweep(
     K: NDArray, y: NDArray, C: NDArray | float, alpha: NDArray, bias: float, rng: np.random.Generator
 ) -> tuple[NDArray, float, NDArray]:
-    """Return alpha, bias and scores after one sweep of Algorithm 2.  O(violating rows * n) pairs, O(n) each.
+    """Return alpha (n,), bias and scores (n,) after one sweep of Algorithm 2.  O(violating rows * n) pairs, O(n) each.
 
-    `K` (n, n): kernel matrix. `y` (n,): signs. `C` (n,): upper bound of the multipliers. `alpha` (n,): feasible
-    multipliers; not written to. `bias`: bias of the decision. `rng`: draws the order of the partners. Returns `alpha`
-    (n,); `bias`; `scores` (n,): sum_l alpha_l y_l K_li, without the bias.
+    `K` (n, n): kernel matrix; `y` (n,): signs; `C` (n,): limits of the feasible `alpha` (n,), which is not written to.
     """
     alpha, C = alpha.copy(), np.full(len(y), C, dtype=float)
     scores = K @ (alpha * y)

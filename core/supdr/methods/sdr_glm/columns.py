@@ -74,13 +74,10 @@ def checked_column_weight(weights: ArrayLike | None, n_columns: int) -> NDArray 
 
 
 def column_preprocessing(columns: Columns, kind: str, codes: NDArray) -> tuple[Preprocessing, NDArray]:
-    """Fit the preprocessing of the Gaussian columns; bits and counts stay as they are.
+    """Return the preprocessing of the Gaussian columns and the families (m,) of the preprocessed columns.
 
-    Few rows are z-scored in place of whitened: where there are no more rows than columns, whitened rows are all equally
-    far from each other, whatever they have in common.
-
-    `columns`: of the data; `kind`: as for `fit_preprocessing`; `codes` (D,): family of every column. Returns
-    `preprocessing`; `codes` (m,): family of every preprocessed column.
+    Bits and counts stay as they are.  With no more rows than columns whitening becomes "zscore": whitened rows would
+    all be equally far from each other.
     """
     gaussian = codes == GAUSSIAN
     kind = scaling_of_rows(kind, *columns.shape)
@@ -100,13 +97,9 @@ def column_preprocessing(columns: Columns, kind: str, codes: NDArray) -> tuple[P
 
 
 def centred(fitted: Preprocessing, columns: Columns, codes: NDArray) -> tuple[Preprocessing, NDArray]:
-    """Return the same preprocessing with offsets that leave Gaussian columns of mean 0.
+    """Return the preprocessing with offsets that leave Gaussian columns of mean 0, and the shift (m,) beyond it.
 
-    The problem is solved in deviations from the means: with offsets that are large beside the deviations its sums of
-    squares would cancel, and the ridge of b_x would pull towards an arbitrary zero.
-
-    `fitted`: the user's preprocessing; `columns`: of the data; `codes` (m,): family of every preprocessed column.
-    Returns `preprocessing`; `shift` (m,): what it takes off the columns of `fitted` beyond that.
+    Beside large offsets sums of squares would cancel, and the ridge of b_x would pull towards an arbitrary zero.
     """
     if fitted.matrix is not None:
         return fitted, np.zeros(len(codes))
@@ -118,13 +111,9 @@ def centred(fitted: Preprocessing, columns: Columns, codes: NDArray) -> tuple[Pr
 def decode_columns(
     y: NDArray, n_rows: int, task: str, missing_label: object, sample_weight: NDArray | None = None
 ) -> Targets:
-    """Decode several targets or labels; single cells may be missing.
+    """Decode several targets or labels `y` (N, K); single cells may be missing, NaN in the `values`.
 
-    `y` (N, K): numbers; 0 and 1 for classification. `n_rows`: N of the data. `task` (one of "classification",
-    "regression"): what the columns mean. `missing_label`: a further value that marks a missing cell. `sample_weight`
-    (N,): what the label term of each row is multiplied by, >= 0; a row of weight 0 counts as unlabelled. `values` of
-    what is returned are NaN where a cell is missing. Raises ValueError if shapes or values do not fit, or a label has
-    one class only.
+    Raises ValueError if shapes or values do not fit, or a label has one class only.
     """
     if len(y) != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(y)]}")
@@ -187,9 +176,7 @@ def target_families(
 ) -> NDArray | None:
     """Return the families of the columns of Y; None for the softmax of all.
 
-    `family_y`: as in `supdr.SDRGLM`. `several_labels`: whether the values are the 0 and 1 of several labels.
-    `n_classes`: K; 0 for regression or several labels. `n_columns`: columns of the decoded values. Raises ValueError if
-    the family does not fit the task.
+    `n_classes` is 0 for regression or several labels.  Raises ValueError if the family does not fit the task.
     """
     if not (several_labels or n_classes):
         names = "gaussian" if isinstance(family_y, str) and family_y == "auto" else family_y
@@ -236,11 +223,9 @@ def target_scaling(rows: Any, targets: Any, codes: NDArray | None, n_columns: in
 def target_side(
     targets: Targets, codes: NDArray | None, scaling: Scaling, several_labels: bool, c: float, bound: str
 ) -> TargetSide:
-    """Return targets as the problem takes them.
+    """Return decoded targets as the problem takes them; raise ValueError if the values do not fit a family.
 
-    `targets`: decoded targets; `codes` (K,): see `target_families`; `scaling`: see `target_scaling`; `several_labels`:
-    whether their values are the 0 and 1 of several labels; `c`, `bound`: as in `supdr.SDRGLM`. Raises ValueError if the
-    values do not fit a family.
+    `codes` (K,): see `target_families`; `scaling`: see `target_scaling`; `c`, `bound`: as in `supdr.SDRGLM`.
     """
     Y, weights = target_cells(targets, codes), None if (targets.weights == 1.0).all() else targets.weights
     if codes is None:

@@ -338,9 +338,7 @@ def column_facts(
 ) -> tuple[float, NDArray]:
     """Return H_X, what the means of columns leave to be explained, and these means (D,).
 
-    `rows`: what works on rows; `cells` (N, D): data, or their partitions; `codes` (D,): families; `c`: weight of
-    Gaussian cells; `column_weight` (D,): what the columns' shares of H_X are multiplied by; `size`: r of negative
-    binomial cells.
+    `cells` (N, D): rows, or their partitions; `codes` (D,): families; `column_weight` (D,): of the columns.
     """
     count, total = rows.total(families.cell_sums, cells)
     centre = total / np.where(count > 0.0, count, 1.0)

@@ -132,12 +132,10 @@ class TargetSide:
         rows: slice,
         nonnegative: bool = False,
     ) -> NDArray:
-        """Return the latent rows that maximise the minorant.
+        """Return the latent rows (n, L) that maximise the minorant which touches at `latent`.
 
-        `system` (L, L) or (n, P): what the features and nothing else contribute: one matrix for all rows, or a packed
-        one per row. `reg_u`: ridge. `right` (n, L): the features' right-hand side. `latent` (n, L): rows at which the
-        minorant touches. `head` (L + 1, K): [W; b_y]. `rows`: which of the N rows these are. `nonnegative`: whether
-        latent rows must be >= 0, as the given ones are; with packed systems only. Returns (n, L).
+        `system` (L, L) or packed (n, P) and `right` (n, L) are what the features contribute, `head` (L + 1, K) is [W;
+        b_y]; rows >= 0 need packed systems.
         """
         theta = latent @ head[:-1]
         theta += head[-1]

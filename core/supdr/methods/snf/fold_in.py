@@ -32,11 +32,10 @@ def fold_in(
     reg_z: float,
     observed: NDArray | None = None,
 ) -> NDArray:
-    """Embed rows, labels unseen.
+    """Return latent rows (p, D) of new rows X (p, M), labels unseen: the lowest end of each row's `starts` (p, S, D).
 
-    `form`, `fit`: the regression of the columns. `anchors` (n, D): latent rows on which it was fitted. `X` (p, M): new
-    rows; unobserved cells hold any finite number. `starts` (p, S, D): where each row starts. `reg_z`: ridge weight, >
-    0. `observed` (p, M): 1.0 where a cell is observed, else 0.0. Returns (p, D): the lowest end of each row.
+    `anchors` (n, D) are the latent rows on which the regression of the columns was fitted; `observed` (p, M) marks
+    cells by 1.
     """
     kernel = form.kernel if isinstance(form, Dual) else tuple(form.features)
     return reused(
@@ -160,10 +159,8 @@ def fold_in_derivative(
 ) -> NDArray:
     """Return dz / dx (p, D, M), how latent rows of new data move with the columns; 0 where a cell is missing.
 
-    With J = df/dz (D, M) and e = x - f(z) the gradient, reg_z z - J e, is 0 whatever x is, so that over observed cells
+    The gradient reg_z z - J e, with J = df/dz (D, M) and e = x - f(z), is 0 whatever x is, so that over observed cells
     (J J' + reg_z I - sum_m e_m d2f_m / dz2) dz/dx = J.
-
-    `form`, `fit`, `anchors`, `reg_z`, `X` (p, M): as for `embedded`, which returns `latent` (p, D).
     """
     filled, observed = split_missing(X)
     weights = np.ones_like(filled) if observed is None else observed

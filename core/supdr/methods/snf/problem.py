@@ -225,11 +225,9 @@ NO_FIT = Fit(np.empty((0, 0)), np.empty(0), math.nan, math.nan)
 
 
 def pca_starts(X: NDArray, n_components: int, scale: float, rng: np.random.Generator) -> list[NDArray]:
-    """Return starts made of principal component scores, all scaled alike so that the first has this deviation.
+    """Return starts (n, D) of principal component scores, all scaled alike so that the first has this deviation.
 
-    `X` (n, M): data without missing cells; `n_components`: D; `scale`: standard deviation of the first scores, > 0;
-    `rng`: source of the coordinates beyond the rank of `X`. Returns (n, n_components): the first D components, then the
-    other choices of D out of the first D + 1, as far as `X` has them.
+    The first D components, then the other choices of D out of the first D + 1, as far as X (n, M) has them.
     """
     centred = X - X.mean(axis=0)
     left, singular, _ = np.linalg.svd(centred, full_matrices=False)
