@@ -22,7 +22,7 @@ def solve_nonnegative(packed: NDArray, ridge: float, right: NDArray, start: NDAr
     `packed` (n, P): see `supdr.solvers.low_rank.packed_products`.  The value is at least that of the `start` (n, d),
     within the bounds, even where rounds run out.
     """
-    solution = np.array(start, order="C")
+    right, solution = np.ascontiguousarray(right), np.array(start, order="C")
     work = np.empty((right.shape[1], right.shape[1]))
     for begin in range(0, len(right), SYSTEMS):
         checkpoint()

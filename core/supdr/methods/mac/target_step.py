@@ -142,7 +142,7 @@ def _face_steps(
     for p in range(count):
         shift = max(shift, 1e-10 * gram[heads[p], heads[p]])
     for _ in range(count + 1):
-        size = 0
+        size = np.int64(0)  # a literal 0 would compile the solver for literals as well
         for p in range(count):
             if 0.0 < pull[p] < cost:
                 free[size] = p
@@ -197,7 +197,7 @@ def _move(
     sign, pull, rest, step = np.empty(P), np.empty(P), np.empty(P), np.empty(P)
     system = np.empty((P, P))
     for i in range(n):
-        count, violated = 0, False
+        count, violated = np.int64(0), False  # see `size` of `_face_steps`
         for k in range(P):
             if signs[i, k] != 0.0 and gram[k, k] > 0.0:
                 score = intercept[k]
