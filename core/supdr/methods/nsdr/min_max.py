@@ -18,6 +18,7 @@ from supdr.functions.kernels import Kernel, poly_slope, rbf_value
 from supdr.methods.nsdr.problem import NSDRProblem, NSDRState
 from supdr.solvers.kernel_heads import Heads
 from supdr.solvers.reconstruction import reconstruction_epoch, sgd_cells, sgd_shrinkage
+from supdr.solvers.smo import duality_gap
 
 # Elementary operations between two checks of the stop flag, some 10 ms.
 SLICE = 10_000_000
@@ -104,9 +105,9 @@ def _swept(problem: NSDRProblem, labelled: NDArray, heads: Heads, rng: np.random
 def _bounds(problem: NSDRProblem, alpha: NDArray, bias: NDArray, scores: NDArray, moved: int) -> Heads:
     """Return heads with the primal and dual value of multipliers whose scores (n, K) exclude the bias."""
     quadratic = 0.5 * float(np.vdot(alpha * problem.signs, scores))
-    slack = np.maximum(0.0, 1.0 - problem.signs * (scores + bias))
-    primal = quadratic + float(problem.costs @ slack.sum(axis=1))
-    return Heads(alpha, bias, primal, float(alpha.sum()) - quadratic, moved, False, False)
+    dual = float(alpha.sum()) - quadratic
+    gap = duality_gap(alpha, problem.costs[:, None], 1.0 - problem.signs * (scores + bias))
+    return Heads(alpha, bias, dual + gap, dual, moved, False, False)
 
 
 def pair_epoch(
