@@ -78,10 +78,7 @@ class LargeMarginMap(BaseEstimator):
 def triplet_loss(
     components: NDArray, X: NDArray, y: NDArray, neighbours: NDArray, exists: NDArray, push: float
 ) -> tuple[float, NDArray]:
-    """Return the objective and its gradient (d, m) in L, the `components` (d, m).
-
-    Rows `X` (n, m) have class codes `y` (n,) and target `neighbours` (n, k), those that `exists` (n, k) marks.
-    """
+    """Return the objective and its gradient (d, m) in L; `exists` (n, k) marks the target `neighbours` (n, k)."""
     n = len(X)
     latent = X @ components.T
     squares = np.einsum("ij,ij->i", latent, latent)

@@ -65,11 +65,7 @@ class State(NamedTuple):
 
 
 def neighbour_probabilities(X: NDArray, perplexity: float) -> sparse.csr_array:
-    """Return P, symmetric and of sum 1, with entries for rows that are among the nearest 3 x perplexity.
-
-    `X` (n, m): rows. `perplexity`: effective number of neighbours of each row; at most (n - 1) / 3 is used. Returns
-    (n, n).
-    """
+    """Return P (n, n), symmetric and of sum 1, with entries for the nearest 3 x perplexity of the rows X (n, m)."""
     n = len(X)
     perplexity = min(perplexity, max((n - 1) / 3.0, 1.0))
     count = max(min(n - 1, int(3 * perplexity) + 1), 1)
@@ -91,10 +87,7 @@ def neighbour_probabilities(X: NDArray, perplexity: float) -> sparse.csr_array:
 
 
 def between_neighbours(X: NDArray, latent: NDArray) -> KNeighborsRegressor:
-    """Return a fitted regressor of latent rows: the weighted mean over the nearest training rows.
-
-    `X` (n, m): training rows, which keep their own latent rows; `latent` (n, d).
-    """
+    """Return a fitted regressor of latent rows (n, d): the weighted mean over the nearest training rows (n, m)."""
     return KNeighborsRegressor(min(GUIDES, len(X)), weights="distance").fit(X, latent)
 
 

@@ -97,11 +97,7 @@ def column_groups(views: Any, n_features: int) -> tuple[NDArray[np.intp], ...]:
 
 
 def column_indices(name: str, columns: Any, n_features: int) -> NDArray[np.intp]:
-    """Return `columns` as an array of distinct indices.
-
-    `name`: of the argument, for errors; `n_features`: number of columns of X. Raises ValueError unless they are
-    distinct integers from 0 to n_features - 1, at least one.
-    """
+    """Return `columns` as indices; raise ValueError unless they are distinct, from 0 to n_features - 1, one or more."""
     try:
         indices = np.asarray(columns)
     except ValueError:  # lists of different lengths

@@ -47,11 +47,7 @@ def too_few_components(n_components: int | None, targets: Targets) -> bool:
 
 
 def warn_of_few_components(n_components: int, X: NDArray, codes: NDArray, guesses: NDArray) -> None:
-    """Warn the caller of `fit` where fewer coordinates than K - 1 cause many errors.
-
-    The training error (`guesses` beside `codes`) must exceed the cross-validated error of a linear classifier by
-    `COSTLY`.
-    """
+    """Warn the caller of `fit` where too few coordinates cost `COSTLY` more errors than a linear classifier makes."""
     sizes = np.bincount(codes)
     n_classes = np.count_nonzero(sizes)
     error = float(np.mean(guesses != codes))

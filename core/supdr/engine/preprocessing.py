@@ -73,10 +73,7 @@ class Preprocessing:
         return centred * self.scale if self.matrix is None else centred @ self.matrix
 
     def clipped(self, X: Any, margin: float = MARGIN) -> NDArray:
-        """Return rows (n, m) with every cell moved into the range of its column in the training rows.
-
-        margin: what the range is widened by on either side, as a share of it.
-        """
+        """Return rows (n, m) with every cell in the training rows' range, widened by a share on either side."""
         beyond = margin * self.high - margin * self.low  # the difference of the two may be beyond all floats
         low, high = self.low - beyond, self.high + beyond
         rows: Any = X.clipped(low, high) if isinstance(X, SparseRows) else np.clip(X, low, high)

@@ -30,20 +30,12 @@ WIDEST = 10.0
 
 
 def class_probabilities(scores: NDArray, temperature: float) -> NDArray:
-    """Return the probabilities of all classes.
-
-    `scores` (n, 1) for two classes, positive for the second one, else (n, K); `temperature`: T, > 0. Returns (n, 2) or
-    (n, K): rows sum to 1.
-    """
+    """Return class probabilities (n, K) of scores (n, K), or (n, 1) for two classes, divided by the temperature."""
     return softmax(_one_per_class(scores) / temperature, axis=1)
 
 
 def fit_temperature(scores: NDArray, codes: NDArray, weights: NDArray) -> float:
-    """Return the temperature with the least log loss.
-
-    `scores` (n, 1) or (n, K): of rows that took no part in the fit; `codes` (n,): their classes; `weights` (n,): of
-    their losses. Returns 1 if all scores are equal.
-    """
+    """Return the temperature with the least log loss on scores (n, K) of left-out rows; 1 if all scores are equal."""
     scores = _one_per_class(scores)
     spread = float(np.ptp(scores, axis=1).max(initial=0.0))
     if not spread > 0.0:

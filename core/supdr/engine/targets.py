@@ -89,10 +89,7 @@ def decode_targets(
 
 
 def decode_part(y: Any, classes: NDArray | None, missing_label: Any = np.nan) -> Targets:
-    """Decode the labels or targets of a partition, which may hold no label or one class only; all weights are 1.
-
-    `y`, `missing_label`: as for `decode_targets`. `classes` (K,): sorted labels of all partitions; None for regression.
-    """
+    """Decode labels of a partition, which may lack some `classes` (K,), as `decode_targets` does."""
     missing = missing_values(y, missing_label)
     labelled = ~(np.asarray(missing.any(axis=1)) if missing.ndim == 2 else missing)
     if classes is None:

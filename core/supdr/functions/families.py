@@ -63,11 +63,7 @@ SMALLEST_MEAN = 1e-9
 def family_codes(
     families: str | Sequence[str], n_columns: int, name: str, accepted: Sequence[str] = FAMILIES
 ) -> NDArray:
-    """Return the integers (n_columns,) that stand for the families of the columns in kernels.
-
-    `families`: one accepted name for all columns, or one per column; `name`: of the argument, for messages; `accepted`:
-    some of `FAMILIES`. Raises ValueError if a name is unknown or their number is wrong.
-    """
+    """Return the integers (n_columns,) that stand for families in kernels; ValueError if a name is not accepted."""
     if not isinstance(families, str) and not isinstance(families, Iterable):
         raise ValueError(f"{name} must be a family, or one per column, of {', '.join(accepted)}; got {families!r}")
     names = [families] * n_columns if isinstance(families, str) else list(families)
@@ -119,10 +115,7 @@ def tanh_ratio(t: NDArray) -> NDArray:
 def expand(
     codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, bound: str = "jj", size: float = 1.0
 ) -> tuple[NDArray, NDArray]:
-    """Return the minorant of every cell at `theta` (n, D): curvature a (n, D) and g = a theta + r (n, D).
-
-    `codes` (D,): families; `values` (n, D): NaN where not observed; `bound`: of Bernoulli and negative binomial cells.
-    """
+    """Return the minorant at `theta` (n, D): curvature a (n, D) and g = a theta + r (n, D); see `residuals`."""
     curvature, linear = np.empty_like(theta), np.empty_like(theta)
     if bound == "jj" and not codes.any():  # all Bernoulli
         expand_bits(values, theta, _small(theta), curvature, linear)
@@ -132,20 +125,12 @@ def expand(
 
 
 def log_likelihood(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, size: float = 1.0) -> float:
-    """Return the sum of l over the observed cells.
-
-    `codes` (D,): family of every column. `values`, `theta` (n, D): cells and natural parameters; C-contiguous. `c`:
-    weight of the Gaussian cells. `size`: r of the negative binomial cells.
-    """
+    """Return the sum of l over the observed cells; arguments as for `residuals`."""
     return sum_log_likelihood(codes, values, theta, _small(theta), c, size)
 
 
 def log_likelihoods(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, size: float = 1.0) -> NDArray:
-    """Return l of every cell, 0 where not observed.
-
-    `codes` (D,): family of every column; `values`, `theta` (n, D): cells and natural parameters; `c`: weight of the
-    Gaussian cells; `size`: r of the negative binomial cells. Returns (n, D).
-    """
+    """Return l of every cell, (n, D), 0 where not observed; arguments as for `residuals`."""
     likelihoods = -c * (values - theta) ** 2
     for code in set(codes.tolist()) - {GAUSSIAN}:
         columns = codes == code
@@ -202,10 +187,7 @@ def residuals(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, s
 
 
 def curvatures(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, size: float = 1.0) -> NDArray:
-    """Return - d2l / dt2 of every cell, 0 where not observed.
-
-    `codes`, `values`, `theta`, `c`, `size`: as for `residuals`. Returns (n, D).
-    """
+    """Return - d2l / dt2 of every cell, (n, D), 0 where not observed; arguments as for `residuals`."""
     curvature = np.full(theta.shape, 2.0 * c)
     for code in set(codes.tolist()) - {GAUSSIAN}:
         columns = codes == code
@@ -221,10 +203,7 @@ def curvatures(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, 
 
 
 def cell_sums(values: NDArray, weights: NDArray | None = None) -> tuple[NDArray, NDArray]:
-    """Return the weighted number of observed cells of every column, and their weighted sum.
-
-    `values` (n, D): cells, NaN where not observed; `weights` (n,): of the rows, > 0. Returns `count, total` (D,).
-    """
+    """Return the weighted number of observed cells of every column, (D,), and their weighted sum, (D,)."""
     if isinstance(values, SparseRows):
         return np.full(values.shape[1], float(len(values))), values.total
     count, total = np.zeros(values.shape[1]), np.zeros(values.shape[1])
@@ -268,11 +247,7 @@ def null_loss_about(
 
 
 def null_parameters(codes: NDArray, centre: NDArray, n_components: int, size: float = 1.0) -> NDArray:
-    """Return starting loadings: 0, with the parameter of the mean as the bias of counts and gamma columns.
-
-    `codes` (D,): family of every column; `centre` (D,): column means; `n_components`: L; `size`: r of the negative
-    binomial cells. Returns (L + 1, D): the last row holds the biases.
-    """
+    """Return starting loadings (L + 1, D): 0, with the parameter of the mean as bias of counts and gamma columns."""
     loadings = np.zeros((n_components + 1, len(codes)))
     logarithmic = np.flatnonzero((codes != BERNOULLI) & (codes != GAUSSIAN))
     loadings[-1, logarithmic] = np.log(centre[logarithmic] + SMALLEST_MEAN)
@@ -281,10 +256,7 @@ def null_parameters(codes: NDArray, centre: NDArray, n_components: int, size: fl
 
 
 def softmax(theta: NDArray) -> tuple[NDArray, NDArray]:
-    """Return class probabilities and the logarithm of their denominator.
-
-    `theta` (n, K): natural parameters. Returns `probability` (n, K); `log_sum` (n,): logsumexp of every row.
-    """
+    """Return class probabilities of natural parameters (n, K), and the logarithm of their denominator, (n,)."""
     peak = theta.max(axis=1, keepdims=True)
     probability = np.exp(theta - peak)
     total = probability.sum(axis=1, keepdims=True)

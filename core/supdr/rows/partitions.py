@@ -126,10 +126,7 @@ def delay(function: Callable[..., Any], *arguments: Any) -> Partitions:
 
 
 def persist(function: Callable[..., Any], *arguments: Any) -> Partitions:
-    """Return the values of a pure function for every partition, computed now and kept on the workers.
-
-    `*arguments`: as for `delay`.
-    """
+    """Return the values of a pure function for every partition, see `delay`, computed now and kept on the workers."""
     homes = _homes(arguments)
     return Partitions(persist_and_compute(_calls(function, arguments, homes))[0], homes)
 
@@ -154,10 +151,7 @@ def persist_in_background(function: Callable[..., Any], rows: Partitions, *argum
 
 
 def gather(function: Callable[..., Any], *arguments: Any) -> list[Any]:
-    """Return the list of the values of a pure function for the partitions; they are small.
-
-    `*arguments`: as for `delay`.
-    """
+    """Return the list of the small values of a pure function for the partitions, see `delay`."""
     parts = _calls(function, arguments, _homes(arguments))
     return compute(parts, parts)
 

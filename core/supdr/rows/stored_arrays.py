@@ -74,10 +74,7 @@ def unchecked(stored: Stored) -> Any:
 
 
 def members(path: Path) -> dict[str, tuple[int, ...]]:
-    """Return the names of the arrays of an ``.npz`` file, and their shapes; only headers are read.
-
-    Raises FileProblem if it is no such file.
-    """
+    """Return the names and shapes of the arrays of an ``.npz`` file, from its headers; FileProblem if it is none."""
     try:
         with zipfile.ZipFile(path) as archive:
             shapes = {}

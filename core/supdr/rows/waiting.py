@@ -78,10 +78,7 @@ def on_cluster() -> bool:
 
 
 def _progress() -> Progress | None:
-    """Return the progress callback of the run; None: the run has neither a callback nor a stop flag.
-
-    Raises `Interrupted` if a stop of the run is requested.
-    """
+    """Return the progress callback of the run, None without callback and stop flag; `Interrupted` after a stop."""
     context = current_context()
     progress = context.report_progress
     if progress is None and context.stop_requested is None:

@@ -71,11 +71,7 @@ def _rounded(values: np.ndarray, whole: bool) -> list[Any]:
 
 
 def check_grid(grid: Mapping[str, Iterable[Any]], names: Iterable[str], estimator: str) -> dict[str, list[Any]]:
-    """Return the grid as lists; raise ValueError if it does not fit the estimator's parameters.
-
-    `names`: parameters of the estimator; `estimator`: its name, for messages. The grid must have one to `MOST_AXES`
-    parameters of the estimator, with at least one value each, and at most `MOST_POINTS` points.
-    """
+    """Return the grid as lists; raise ValueError if its parameters or its size do not fit the estimator."""
     lists = {name: list(values) for name, values in grid.items()}
     if not 1 <= len(lists) <= MOST_AXES:
         raise ValueError(f"grid must have 1 to {MOST_AXES} parameters; got {len(lists)}: {', '.join(lists) or 'none'}")

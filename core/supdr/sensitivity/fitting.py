@@ -63,10 +63,7 @@ CACHE = ResultCache()
 
 
 def evaluate(job: Job, rows: Any) -> list[Outcome]:
-    """Make and score all fits of a job with one BLAS thread; a failed fit is an outcome with a message.
-
-    `rows`: `Rows` or `supdr.sensitivity.executors.RowsOnDisk`.
-    """
+    """Make and score all fits of a job with one BLAS thread; a failed fit is an outcome with a message."""
     loaded = rows.load()
     with _worker_state(job.shortcuts):
         outcomes, previous = [], None

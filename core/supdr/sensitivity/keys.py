@@ -23,11 +23,7 @@ def fit_keys(
     transductive: bool,
     warm: bool,
 ) -> dict[tuple[int, int, int], str]:
-    """Return the key of every fit of a sweep.
-
-    `estimator`: not fitted; `cells`: parameters of every cell, by its number; `paths`: numbers of the cells in the
-    order of visits; `rows`: data and splits of every seed; `scoring`: metrics; `transductive`, `warm`: see `Job`.
-    """
+    """Return the key of every fit of a sweep, by cell, seed and fold; `paths` are the orders of visits."""
     try:
         release = version("supdr-viz")
     except PackageNotFoundError:

@@ -29,10 +29,7 @@ class Moments(NamedTuple):
     products: NDArray
 
     def fit(self, form: Primal) -> Fit:
-        """Return the regression of T on psi, whose loss is not computed yet.
-
-        Raises LinAlgError if it cannot be solved.
-        """
+        """Return the regression of T on psi, whose loss is not computed yet; LinAlgError if it cannot be solved."""
         size = len(self.products)
         return form.solved(self.mean[:size], self.mean[size:], self.products[:, :size], self.products[:, size:])
 

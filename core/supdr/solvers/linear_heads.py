@@ -40,10 +40,7 @@ SMALLEST_SPREAD = 1e-9
 
 
 def column_spread(features: NDArray) -> NDArray:
-    """Return what the columns of latent rows (n, d) are divided by before a head is refitted on them.
-
-    `features` (n, d): latent rows. Returns (d,): standard deviations; 1 where a column is constant beside the others.
-    """
+    """Return standard deviations (d,) of latent columns; 1 where a column is constant beside the others."""
     spread = features.std(axis=0)
     return np.where(spread > SMALLEST_SPREAD * spread.max(), spread, 1.0)
 
@@ -197,11 +194,7 @@ class _SummedExpansion(NamedTuple):
 
 
 def loo_ridge(features: NDArray, targets: NDArray, weights: NDArray | None = None) -> tuple[NDArray, NDArray]:
-    """Ridge regression, the ridge of each target chosen by its exact leave-one-out error.
-
-    `features` (n, d): latent rows. `targets` (n, q): values. `weights` (n,): what the squared error of each row is
-    multiplied by, > 0; a row is left out whole, whatever it weighs. Returns `coef` (d, q); `intercept` (q,).
-    """
+    """Return ridge regressions (d, q) and (q,), each ridge chosen by its exact, weighted leave-one-out error."""
     weights = np.ones(len(features)) if weights is None else weights
     n, root = weights.sum(), np.sqrt(weights)[:, None]
     centre, mean = np.average(features, axis=0, weights=weights), np.average(targets, axis=0, weights=weights)

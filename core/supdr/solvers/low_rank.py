@@ -43,10 +43,7 @@ OVERSAMPLING, POWER_STEPS = 10, 6
 
 
 def row_blocks(shape: tuple[int, int], cells: int | None = None) -> Iterator[slice]:
-    """Yield slices of rows, with a check of the stop flag before each.
-
-    `shape`: rows and columns of the matrix. `cells`: of one block; `BLOCK` by default.
-    """
+    """Yield slices of rows of `cells` cells, `BLOCK` by default, with a check of the stop flag before each."""
     n_rows, n_columns = shape
     width, cells = max(n_columns, 1), BLOCK if cells is None else cells
     size = max(cells // width, min(LEAST_ROWS, 32 * cells // width), 1)
@@ -94,11 +91,7 @@ def _beside(X: SparseRows, right: NDArray) -> tuple[NDArray, NDArray, NDArray]:
 
 
 def leading_singular_values(X: NDArray, count: int) -> NDArray:
-    """Return the largest singular values of X minus its column means, largest first.
-
-    `X` (N, D): NaN where not observed: such cells count as their column's mean. `count`: how many; zeros follow where
-    there are fewer. Returns (count,).
-    """
+    """Return the `count` largest singular values of X (N, D) minus its means, at which NaN counts; zeros follow."""
     if isinstance(X, SparseRows):
         singular = leading_triplets(X - X.mean(0), min(count, *X.shape))[1]
         return np.pad(singular, (0, count - len(singular)))
@@ -189,11 +182,7 @@ def _solve(packed, ridge, right, work):  # noqa: ANN001
 
 
 def solve_systems(packed: NDArray, ridge: float, right: NDArray) -> NDArray:
-    """Solve one small positive definite system per row.
-
-    `packed` (n, P): packed matrices, positive semidefinite; `ridge`: added to every diagonal, > 0; `right` (n, d):
-    right-hand sides. Returns (n, d).
-    """
+    """Solve one small system, packed (n, P) with a ridge on its diagonal, and right-hand side (n, d) per row."""
     solution = right.copy()
     work = np.empty((right.shape[1], right.shape[1]))
     for begin in range(0, len(right), SYSTEMS):
@@ -310,11 +299,7 @@ def _power_step(X: NDArray, centre: NDArray, basis: NDArray) -> NDArray:
 def gauge_shift(
     n_rows: int, total: NDArray, grams: tuple[NDArray, NDArray], ridges: tuple[float, float, float]
 ) -> NDArray:
-    """Return t (L,) with which U + 1 t', b_x - V't, b_y - W't have the smallest ridges; theta is unchanged.
-
-    `n_rows`: N. `total` (L,): sum of the rows of U. `grams` (L + 1, L + 1): grams of the rows of [V; b_x] and of [W;
-    b_y]. `ridges`: reg_u, reg_v, reg_w. Returns (L,).
-    """
+    """Return t (L,) with which U + 1 t', b_x - V't, b_y - W't have the smallest ridges; theta is unchanged."""
     reg_u, reg_v, reg_w = ridges
     both = reg_v * grams[0] + reg_w * grams[1]
     system = both[:-1, :-1] + reg_u * n_rows * np.eye(len(total))

@@ -51,10 +51,7 @@ MARGIN = 4
 
 
 def pair_sums(Z: Array, n_jobs: int | None = None) -> tuple[float, Array]:
-    """Return U and dU/dZ of places Z: by a grid for more than `EXACT_ROWS` in at most two dimensions, else exactly.
-
-    `Z` (n, d). `n_jobs`: threads of the exact sums; they change no number. Returns `total`; `slopes` (n, d).
-    """
+    """Return U and dU/dZ of places Z (n, d): by a grid for many rows in at most two dimensions, else exactly."""
     if len(Z) > EXACT_ROWS and Z.shape[1] <= 2:
         return summed_on_grid(Z)
     return summed_exactly(Z, n_jobs)

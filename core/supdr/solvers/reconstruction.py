@@ -61,10 +61,7 @@ def reconstruction_error(
     *,
     observed: NDArray | None = None,
 ) -> float:
-    """Return the sum of squared residuals over the observed cells, without the weight beta.
-
-    A row bias is recognised by its column: `latent` is (N, d) or (N, d + 1).
-    """
+    """Return the sum of squared residuals over observed cells, without beta; latent (N, d + 1) has a row bias."""
     if isinstance(X, SparseRows):
         return X.distance(*with_biases(latent, components, intercept_x))
     residual = reconstruct(latent, components, intercept_x)
@@ -117,10 +114,7 @@ def reconstruction_terms(
     reg_v: float,
     observed: NDArray | None = None,
 ) -> dict[str, float]:
-    """Return R as the terms ``"reconstruction"`` (weighted by beta) and ``"regularisation"``.
-
-    The method adds its own ``"label"`` term, and its predictor's ridge to ``"regularisation"``.
-    """
+    """Return R as the terms ``"reconstruction"`` (weighted by beta) and ``"regularisation"``."""
     error = reconstruction_error(X, latent, components, intercept_x, observed=observed)
     visible = latent[:, : len(components)]
     ridge = reg_u * float(np.vdot(visible, visible)) + reg_v * float(np.vdot(components, components))
@@ -146,10 +140,7 @@ def fit_loadings(
 def loading_sums(
     X: NDArray, latent: NDArray, row_offset: NDArray | None, observed: NDArray | None
 ) -> tuple[NDArray, NDArray]:
-    """Return the sums over rows that loadings are made of; arguments as for `fit_loadings`.
-
-    Returns `grams` (d + 1, d + 1), or (m, d + 1, d + 1): of [U, 1]; `right` (d + 1, m): [U, 1]'X.
-    """
+    """Return [U, 1]'[U, 1] (d + 1, d + 1), or a stack (m, ...) with missing cells, and [U, 1]'X (d + 1, m)."""
     n_rows, d = latent.shape
     design = np.empty((n_rows, d + 1))  # [U, 1]
     design[:, :d] = latent
@@ -224,10 +215,7 @@ def fold_in(
 def fold_in_derivative(
     components: NDArray, reg_u: float, beta: float, *, row_bias: bool = False, observed: NDArray | None = None
 ) -> NDArray:
-    """Return dz / dx = A^-1 beta Vt of `fold_in`, the same at all rows; arguments as there.
-
-    Returns (D, m), or (N, D, m): 0 where a cell is not observed.
-    """
+    """Return dz / dx = A^-1 beta Vt of `fold_in`, (D, m) at all rows, or (N, D, m) with 0 in missing cells."""
     system, extended = latent_system(components, reg_u, beta, row_bias=row_bias, observed=observed)
     if observed is None:
         return solve_positive(system, beta * extended)

@@ -114,11 +114,7 @@ def _log_loss(scores: NDArray, own: NDArray, shares: NDArray) -> float:
 def left_out_losses(
     features: NDArray, codes: NDArray, weights: NDArray, coef: NDArray, intercept: NDArray, ridge: float
 ) -> NDArray:
-    """Approximate the log loss of every row as if it had been left out of the fit.
-
-    `features`, `codes`, `weights`: as in `loo_softmax`; `coef` (1, d) or (K, d): the minimiser for this ridge;
-    `intercept` (1,) or (K,). Returns (n,): not weighted.
-    """
+    """Approximate the log loss (n,) of every row as if it had been left out of the fit at this ridge."""
     design = np.column_stack([features, np.ones(len(features))])
     scores = features @ coef.T + intercept
     single = scores.shape[1] == 1

@@ -83,10 +83,7 @@ def _disagreement(
 
 
 def radii_around(places: Array, members: NDArray, centres: Array) -> Array:
-    """Return the radius (K,) around its centre within which .9 of the rows of a class lie.
-
-    `places` (n, d); `members` (n,): classes; `centres` (K, d).
-    """
+    """Return the radius (K,) around each of the `centres` (K, d) within which .9 of its class's places (n, d) lie."""
     distances = np.linalg.norm(places - centres[members], axis=1)
     return np.array([np.quantile(distances[members == k], 0.9) for k in range(len(centres))])
 

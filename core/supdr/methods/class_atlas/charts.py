@@ -86,11 +86,7 @@ class Charts(NamedTuple):
         return np.concatenate([self.owners, np.repeat(self.embedded, self.places.shape[1])])
 
     def coordinates(self, X: Array, *, own: bool = False, shared: SharedClass | None = None) -> Array:
-        """Return all coordinates (p, a + e d) of rows (p, D).
-
-        `X` (p, D); `own`: whether the rows are the landmarks, each of which is to be left out of its own neighbours;
-        `shared`: landmarks of other classes count as farther away, see `distances_by_class`.
-        """
+        """Return all coordinates (p, a + e d) of rows X (p, D), which may be the landmarks, each without itself."""
         linear = X @ self.axes - self.origins
         if not len(self.embedded):
             return linear
@@ -148,10 +144,7 @@ def fit_charts(
 
 
 def start_of_neighbour_map(X: Array, n_components: int, perplexity: float, target: Array | None) -> Embedding | None:
-    """Return the beginning of a neighbour embedding of all rows X (n, D), without classes; None of rows in one place.
-
-    `n_components`: d; `perplexity`: see `affinities`; `target` (n, d): a picture that the beginning is turned onto.
-    """
+    """Return the beginning of a neighbour embedding of rows X (n, D), turned onto `target`; None if all are alike."""
     mean, directions = _principal_axes(X, n_components, n_components)
     if len(X) < 2 or not directions.shape[1]:
         return None
@@ -160,10 +153,7 @@ def start_of_neighbour_map(X: Array, n_components: int, perplexity: float, targe
 
 
 def neighbour_map(X: Array, places: Array, n_neighbors: int) -> Charts:
-    """Return one chart of all rows, without classes, in its own unit.
-
-    `X` (n, D): landmarks; `places` (n, d): of a neighbour embedding; `n_neighbors`: landmarks that carry a new row.
-    """
+    """Return one chart of all landmarks X (n, D), without classes, from places (n, d), in its own unit."""
     none, one = np.zeros(0), np.zeros(1, dtype=int)
     members = np.zeros(len(X), dtype=int)
     return Charts(np.zeros((X.shape[1], 0)), none, one[:0], X, members, places, np.ones(1), one, n_neighbors)

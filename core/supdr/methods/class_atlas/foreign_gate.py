@@ -47,10 +47,7 @@ def fit_foreign_gate(
 
 
 def rows_of(metadata: Mapping[str, NDArray], rows: NDArray) -> dict[str, NDArray]:
-    """Return the entries of some rows.
-
-    `rows` (n,): whether a row is one of them.
-    """
+    """Return the entries of some rows, those of a mask (n,)."""
     return {name: values[rows] for name, values in metadata.items()}
 
 

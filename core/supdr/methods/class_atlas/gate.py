@@ -191,10 +191,7 @@ def dealt_folds(codes: NDArray, rng: np.random.Generator) -> NDArray:
 
 
 def crossfitted(features: Array, codes: NDArray, n_classes: int, fold: NDArray, cost: float) -> Array:
-    """Return probabilities (n, K), those of each fold by a regression on the others.
-
-    `features` (n, K): kappa h of left-out rows; `codes` (n,): classes; `fold` (n,); `cost`: C.
-    """
+    """Return probabilities (n, K), those of each fold by a regression of features kappa h (n, K) on the others."""
     return _crossfitted(features, codes, n_classes, fold, (cost,))[0]
 
 
@@ -225,11 +222,7 @@ class SecondOpinion(NamedTuple):
 
 
 def second_opinion(proba: Array, codes: NDArray, opinions: Sequence[Discriminants]) -> SecondOpinion:
-    """Return probabilities joined with those of linear discriminants, if that lowers the log loss.
-
-    `proba` (n, K): probabilities of the labelled rows, in which their own labels have no part; `codes` (n,): their
-    classes; `opinions`: of the same rows.
-    """
+    """Return left-out probabilities joined with those of linear discriminants, if that lowers the log loss."""
     best = SecondOpinion(log_loss(proba, codes), proba, None, 1.0)
     own = np.log(proba)
     for other in opinions:

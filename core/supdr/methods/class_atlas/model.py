@@ -75,10 +75,7 @@ class Atlas(NamedTuple):
         return self.features(self.charts.coordinates(self.seen(X)), self.probabilities(X), tau) @ theta
 
     def shared_class(self, q: Array, separation: float) -> SharedClass | None:
-        """Return how far rows with these weights of the charts (n, K) have the class of a landmark.
-
-        None where that has no part in the neighbour map.
-        """
+        """Return how far rows have the class of a landmark, by weights of charts (n, K); None at separation 1."""
         if separation == 0.0:
             return None
         return SharedClass(q, self.believed[self.rows], OTHER_CLASS**separation)
@@ -124,10 +121,7 @@ def fit_atlas(
     gate: Any = None,
     gate_metadata: Mapping[str, NDArray] | None = None,
 ) -> Atlas:
-    """Fit gate and charts to all training rows X (n, D) with classes `codes` (n,), -1 where unlabelled.
-
-    `gate`: a classifier in place of our own, whose ``fit`` gets `gate_metadata`.
-    """
+    """Fit gate and charts to all training rows X (n, D) with classes `codes` (n,), -1 where unlabelled."""
     labelled = codes >= 0
     span, columns = span_of(X) or (None, X)
     inputs = X if gate is not None else columns  # a classifier that was given sees the columns

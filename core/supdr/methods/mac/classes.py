@@ -16,10 +16,7 @@ REPULSION_STEPS = 300
 
 
 def simplex_codes(n_classes: int) -> Array:
-    """Return K unit vectors (K, K - 1) with equal distances: the corners of a regular simplex.
-
-    `n_classes`: K >= 2.
-    """
+    """Return K >= 2 unit vectors (K, K - 1) with equal distances: the corners of a regular simplex."""
     corners = np.eye(n_classes) - 1.0 / n_classes
     # Corner k has zeros behind coordinate k: the layout does not depend on a decomposition's arbitrary signs.
     basis = np.linalg.qr(corners[:, : n_classes - 1])[0]
@@ -29,11 +26,7 @@ def simplex_codes(n_classes: int) -> Array:
 
 
 def class_codes(n_classes: int, n_components: int) -> Array:
-    """Return one code per class, (K, L): a simplex if there is room, else points spread over the unit sphere.
-
-    `n_classes`: K >= 2. `n_components`: L >= 1.  1: equidistant points of [-1, 1]; 2: a regular polygon; beyond K - 1
-    the other coordinates are 0.
-    """
+    """Return one code per class, (K, L): a simplex if there is room, else points spread over the unit sphere."""
     codes = np.zeros((n_classes, n_components))
     if n_components >= n_classes - 1:
         codes[:, : n_classes - 1] = simplex_codes(n_classes)

@@ -134,10 +134,7 @@ class Features:
         return SMALLEST_RIDGE * float(np.trace(self.gram()))
 
     def solve(self, values: Array, pulled: Array, ridge: float) -> Array:
-        """Return W' (M, L), the minimiser of |values - Phi W'|^2 + ridge |W|^2.
-
-        `values` (n, L): targets; `pulled` (M, L): phi' values; `ridge`: > 0.
-        """
+        """Return W' (M, L), the minimiser of |values - Phi W'|^2 + ridge |W|^2; `pulled` (M, L) is Phi' values."""
         if self.symmetric:
             s, Q = self._eigenvectors()
             return Q @ ((s / (s**2 + ridge))[:, None] * (Q.T @ values))
@@ -165,10 +162,7 @@ class Features:
         return self._squares @ (s**2 / (s**2 + ridge) if self.symmetric else 1.0 / (e + ridge))
 
     def left_out(self, rows: NDArray[np.intp], ridge: float, images: Array, targets: Array) -> Array:
-        """Return the images (p, L) of some rows by the mapping without each of them.
-
-        `rows` (p,): see `leverages`; `ridge`: > 0; `images`, `targets` (p, L): of these rows by the mapping with them.
-        """
+        """Return the images (p, L) of some rows by the mapping without each of them, from those with them."""
         q = np.minimum(self.leverages(rows, ridge), 1.0 - 1e-10)[:, None]
         return (images - q * targets) / (1.0 - q)
 

@@ -62,11 +62,7 @@ def move_points(
     *,
     n_jobs: int | None = None,
 ) -> tuple[Array, Array]:
-    """Solve the Z step of all points: targets z (n, L) and multipliers lambda (n, P) of `images` (n, L).
-
-    The classifiers are `coef` (P, L), `intercept` (P,) and `signs` (n, P), 0 where a point has no part; `cost` (n,): 2
-    C / mu.
-    """
+    """Solve the Z step of all points: targets z (n, L) and multipliers lambda (n, P) of `images` (n, L)."""
     cost = np.full(len(images), cost, dtype=float)
     if coef.shape[0] == 1:
         return _move_binary(images, coef[0], intercept[0], signs[:, 0], cost)

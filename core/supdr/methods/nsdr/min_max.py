@@ -188,10 +188,7 @@ def _pairs_rbf(Z, rows, duals, order, gamma, rate):  # noqa: ANN001
 def multiplier_sweep(
     K: NDArray, y: NDArray, C: NDArray | float, alpha: NDArray, bias: float, rng: np.random.Generator
 ) -> tuple[NDArray, float, NDArray]:
-    """Return alpha (n,), bias and scores (n,) after one sweep of Algorithm 2.  O(violating rows * n) pairs, O(n) each.
-
-    `K` (n, n): kernel matrix; `y` (n,): signs; `C` (n,): limits of the feasible `alpha` (n,), which is not written to.
-    """
+    """Return alpha (n,), bias and scores (n,) after one sweep of Algorithm 2.  O(violating rows * n) pairs."""
     alpha, C = alpha.copy(), np.full(len(y), C, dtype=float)
     scores = K @ (alpha * y)
     order = rng.permutation(len(y))

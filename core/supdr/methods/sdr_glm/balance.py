@@ -14,20 +14,14 @@ DROWNED = 100.0
 
 
 def chosen_weight(weight: Any, ratio: float, label_loss: float, feature_loss: float) -> float:
-    """Return lam: the given weight, or for "auto" ratio H_Y / H_X, the ratio alone where either has nothing to explain.
-
-    `ratio`: kappa; `label_loss`, `feature_loss`: H_Y, as if all rows were labelled, and H_X.
-    """
+    """Return lam: the given weight, or kappa H_Y / H_X for "auto", kappa alone where either explains nothing."""
     if weight != "auto":
         return float(weight)
     return float(ratio) * (label_loss / feature_loss if label_loss > 0.0 and feature_loss > 0.0 else 1.0)
 
 
 def warn_of_imbalance(model: SDRGLM, problem: SDRGLMProblem) -> None:
-    """Warn, on behalf of the caller of `fit`, of ridges that leave no component and of labels that are hardly seen.
-
-    `model`: fitted; `problem`: that it was fitted to.
-    """
+    """Warn the caller of `fit` of ridges that leave no component, and of labels that are hardly seen."""
     label_loss, feature_loss = model._balance
     if feature_loss > 0.0 and problem.all_components_die():
         warnings.warn(

@@ -23,11 +23,7 @@ LABEL_FAMILIES = ("auto", "bernoulli", "softmax")
 
 
 def feature_codes(family_x: str | Sequence[str], columns: Columns) -> NDArray:
-    """Return the families of the columns of X, (D,), before preprocessing.
-
-    `family_x`: ``"auto"``, a family, or one per column; `columns`: of the data. Returns (D,). Raises ValueError if a
-    name is unknown, or a column holds what its family cannot produce.
-    """
+    """Return the families (D,) of the columns of X; raise ValueError where a column cannot be of its family."""
     n_columns = columns.shape[1]
     if not isinstance(family_x, str) or family_x != "auto":
         codes = family_codes(family_x, n_columns, "family_x")
@@ -51,11 +47,7 @@ def _all_bits(X: NDArray) -> bool:
 
 
 def checked_column_weight(weights: ArrayLike | None, n_columns: int) -> NDArray | None:
-    """Return the weights of the columns of X, (D,), or None if all are 1.
-
-    `weights`: as the user gave them; `n_columns`: D. Returns (D,). Raises ValueError if they are no finite numbers >=
-    0, one per column, of which one is positive.
-    """
+    """Return the weights (D,), or None if all are 1; raise ValueError unless they are finite, >= 0, and one is > 0."""
     if weights is None:
         return None
     accepted = f"column_weight must hold one finite number >= 0 per column ({n_columns}), at least one of them > 0"
@@ -136,10 +128,7 @@ def decode_columns(
 
 
 def decode_column_part(y: NDArray, task: str, missing_label: object) -> Targets:
-    """Decode a part of several targets or labels as `decode_columns` does; a part may lack values.
-
-    `y` (n, K): as for `decode_columns`; `task`, `missing_label`: as there.
-    """
+    """Decode a part (n, K) of several targets or labels as `decode_columns` does; a part may lack values."""
     values = _column_values(y, missing_label)
     if task == "classification":
         _check_bits(values)
@@ -174,10 +163,7 @@ class Scaling(NamedTuple):
 def target_families(
     family_y: str | Sequence[str], several_labels: bool, n_classes: int, n_columns: int
 ) -> NDArray | None:
-    """Return the families of the columns of Y; None for the softmax of all.
-
-    `n_classes` is 0 for regression or several labels.  Raises ValueError if the family does not fit the task.
-    """
+    """Return the families of the columns of Y, None for the softmax of all; ValueError if one does not fit the task."""
     if not (several_labels or n_classes):
         names = "gaussian" if isinstance(family_y, str) and family_y == "auto" else family_y
         return family_codes(names, n_columns, "family_y", TARGET_FAMILIES)
@@ -202,10 +188,7 @@ def target_cells(targets: Targets, codes: NDArray | None) -> NDArray:
 
 
 def target_scaling(rows: Any, targets: Any, codes: NDArray | None, n_columns: int) -> Scaling:
-    """Return what Gaussian targets are scaled by: to mean 0 and variance 1, weighted.
-
-    `rows`: what works on rows; `targets`: decoded targets, or their partitions; `codes` (K,): families; `n_columns`: K.
-    """
+    """Return what Gaussian targets, in memory or in partitions, are scaled by: to mean 0 and variance 1, weighted."""
     mean, scale = np.zeros(n_columns), np.ones(n_columns)
     gaussian = np.zeros(0, dtype=bool) if codes is None else codes == GAUSSIAN
     if gaussian.any():
@@ -223,10 +206,7 @@ def target_scaling(rows: Any, targets: Any, codes: NDArray | None, n_columns: in
 def target_side(
     targets: Targets, codes: NDArray | None, scaling: Scaling, several_labels: bool, c: float, bound: str
 ) -> TargetSide:
-    """Return decoded targets as the problem takes them; raise ValueError if the values do not fit a family.
-
-    `codes` (K,): see `target_families`; `scaling`: see `target_scaling`; `c`, `bound`: as in `supdr.SDRGLM`.
-    """
+    """Return decoded targets as the problem takes them; raise ValueError if the values do not fit a family."""
     Y, weights = target_cells(targets, codes), None if (targets.weights == 1.0).all() else targets.weights
     if codes is None:
         return TargetSide(Y, None, c, bound, weights=weights)

@@ -42,10 +42,7 @@ def gather_facts(
     column_weight: NDArray | None = None,
     size: float = 1.0,
 ) -> tuple[Facts, Any]:
-    """Return the facts, and the targets as the problem takes them, or their partitions.
-
-    `cells` (N, D) and `target_part` are all rows, or their partitions; `targets` are those of all rows, or of a sample.
-    """
+    """Return the facts of all rows, or of their partitions, and the targets as the problem takes them."""
     n_classes, n_values = 0 if targets.classes is None else len(targets.classes), targets.values.shape[1]
     codes = target_families(family_y, several_labels, n_classes, n_values)
     n_columns = n_classes if codes is None else n_values

@@ -184,10 +184,7 @@ class TargetSide:
     # --- W-step -------------------------------------------------------------------------------------------------------
 
     def head_sums(self, latent: NDArray, head: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the systems (K, L + 1, L + 1) and right-hand sides (L + 1, K) of the minorant touching at `head`.
-
-        The softmax has one system; its right-hand sides are the gradient.
-        """
+        """Return the systems (K, L + 1, L + 1), one of a softmax, and right-hand sides (L + 1, K) of the minorant."""
         count = 1 if self.codes is None else head.shape[1]
         systems, rights = np.zeros((count, len(head), len(head))), np.zeros_like(head)
         for rows, part in self.blocks(latent.shape[1]):
@@ -244,10 +241,7 @@ class NullFacts(NamedTuple):
 
 
 def null_facts(rows: Any, part: Any, codes: NDArray | None, n_columns: int) -> NullFacts:
-    """Return what a model without latent rows says of targets.
-
-    `rows`: what works on rows; `part`: the targets, or their partitions; `codes` (K,): families; `n_columns`: K.
-    """
+    """Return what a model without latent rows says of targets, or of their partitions, of families `codes` (K,)."""
     size = rows.n_rows * n_columns
     share = rows.total(TargetSide.n_observed, part) / size if size else 1.0
     if codes is None:

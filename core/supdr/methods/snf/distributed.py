@@ -60,10 +60,7 @@ class SNFRows(PartitionedRows):
 
 
 def held_rows(run: Any, rows: Any) -> SNFRows:
-    """Return what `run`, a `supdr.SNF`, keeps of its `supdr.rows.running.ReadRows`.
-
-    Raises ValueError if cells are missing, or there are too many monomials.
-    """
+    """Return what a run of SNF keeps of its rows; ValueError if cells are missing or monomials are too many."""
     X, targets = run._training
     missing = total(_missing, rows.X)
     if missing:

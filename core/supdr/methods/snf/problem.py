@@ -183,10 +183,7 @@ class SNFProblem(SolvedProblem):
         return int(self.n_init > 1 and state.iteration > 0)
 
     def adopt(self, state: SNFState) -> SNFState:
-        """Return `state` measured by this problem's objective.
-
-        Raises ValueError if the number of rows, columns, latent coordinates or missing cells differs.
-        """
+        """Return `state` measured by this problem's objective; raise ValueError if its shapes are others."""
         shape = (len(self.X), self.n_components)
         if state.latent.shape != shape:
             raise ValueError(f"start has latent rows of shape {state.latent.shape}, these settings need {shape}")
