@@ -34,10 +34,7 @@ from supdr.solvers.support_vectors import AT_BOUND
 
 
 class MKLState(NamedTuple):
-    """State of a run.
-
-    `weights` (P,): eta; `heads`: their SVMs; `pulls` (P,): q; `settings`: those of the multipliers.
-    """
+    """State of a run: eta, the `weights` (P,), their SVMs, q, the `pulls` (P,), and what the multipliers belong to."""
 
     weights: NDArray
     heads: Heads

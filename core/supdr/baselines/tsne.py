@@ -109,10 +109,7 @@ def _pulls(latent: NDArray, bounds: NDArray, others: NDArray, P: NDArray) -> tup
 
 
 class TSNEProblem(Problem):
-    """The divergence of the latent rows' neighbourhoods from those of the inputs.
-
-    `X` (n, m): rows; `n_exaggerated`: number of first steps, in which P is multiplied by 12.
-    """
+    """The divergence of the latent rows' neighbourhoods from those of X (n, m), for some steps with P times 12."""
 
     def __init__(self, X: NDArray, n_components: int, perplexity: float, n_exaggerated: int) -> None:
         self.X, self.n_components, self.n_exaggerated = X, n_components, n_exaggerated

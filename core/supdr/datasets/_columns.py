@@ -33,10 +33,7 @@ DATE_FORMATS = (
 
 
 class Feature(NamedTuple):
-    """One column of a file as (n, k) numbers: k = 1 but for three and more levels, and for texts among numbers.
-
-    `kind`: "number", "date", "text", or "mixed" where it holds numbers and texts.
-    """
+    """One column as (n, k) numbers; `kind`: "number", "date", "text", or "mixed" for texts among numbers."""
 
     names: list[str]
     values: np.ndarray

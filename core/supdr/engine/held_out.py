@@ -31,11 +31,7 @@ def held_out_rows(targets: Targets, share: float, seed: int) -> NDArray:
 
 
 class HeldOut:
-    """A monitor: the errors of a state on rows whose labels are hidden from the run.
-
-    `estimator`: its states are scored; its training rows are those of `targets`. `targets`: with the labels of all
-    rows. `rows`: indices of the rows with hidden labels.
-    """
+    """A monitor: the errors of a state on `rows` whose labels, those of `targets`, are hidden from the run."""
 
     def __init__(self, estimator: Any, targets: Targets, rows: NDArray) -> None:
         self._estimator, self._rows = estimator, rows

@@ -31,10 +31,7 @@ MAX_ROWS = 600
 
 
 class ResultCache:
-    """Results by name and contents of the inputs; the least recently used are dropped first.
-
-    `max_bytes`: of the arrays in the cache; the latest result is always kept. Threads may share a cache.
-    """
+    """Results by name and contents of the inputs, which threads share; beyond `max_bytes` the oldest are dropped."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes

@@ -34,10 +34,7 @@ _PROCESS, _numbers = uuid4().hex, count()
 
 
 class Work:
-    """A function with its shared arguments, under the function's name for Dask's dashboard.
-
-    `arguments`: of the function; the values of those that are `Partitions` are arguments of the call.
-    """
+    """A function under its own name for Dask's dashboard; arguments that are `Partitions` become the call's."""
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self.function = function
@@ -219,10 +216,7 @@ def _call(function: Any, values: Iterable[Part], home: str = "") -> Delayed:
 
 
 class Sum:
-    """The addition of values, named "sum" in Dask's dashboard.
-
-    `add`: maps a list of values to their sum. `seconds`: whether values are pairs whose second entries are added.
-    """
+    """The addition of values, or of the second entries of pairs, named "sum" in Dask's dashboard."""
 
     __name__ = "sum"
 

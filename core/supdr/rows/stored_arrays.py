@@ -19,10 +19,7 @@ LOCAL_HEADER = 30
 
 
 class Stored(NamedTuple):
-    """Where an array is.
-
-    `member`: name of an array of an ``.npz`` file, else empty.
-    """
+    """Where an array is: a file, and the name of a member of an ``.npz`` file."""
 
     path: Path
     member: str = ""

@@ -32,11 +32,7 @@ Part = Any
 
 
 class Arrivals(NamedTuple):
-    """A callback for the values of finished partitions while the others are computed.
-
-    `shares`: small values, one per partition; `receive`: ``receive(values)`` is called with the finished values, by
-    partition number.
-    """
+    """A callback for the small values of finished partitions, by number, while the others are computed."""
 
     shares: Sequence[Delayed]
     receive: Callable[[dict[int, Any]], Any]

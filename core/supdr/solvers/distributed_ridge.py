@@ -19,10 +19,7 @@ BLOCK_ROWS = 8192
 
 
 class Moments(NamedTuple):
-    """Of rows [psi, T], F features and Q columns.
-
-    `mean` (F + Q,); `products` (F, F + Q): of the features with all, about the means.
-    """
+    """Number, mean (F + Q,) and products (F, F + Q) about it of rows [psi, T], F features and Q columns."""
 
     n_rows: int
     mean: NDArray

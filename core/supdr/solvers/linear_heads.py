@@ -50,11 +50,7 @@ Search = Generator[Any, Any, NDArray]
 
 
 class HeadRows(NamedTuple):
-    """Rows of which heads are made.
-
-    `design` (n, d + 1): [U, 1]; `targets` (K, n): one row per head; `weights`, `offset` (n,): what losses are
-    multiplied by, and what is added to scores.
-    """
+    """Rows of which heads are made: [U, 1] (n, d + 1), targets (K, n), and weights and offsets (n,)."""
 
     design: NDArray
     targets: NDArray

@@ -129,10 +129,7 @@ def _next_query(running: list[Any], results: dict[int, Any], k: int) -> PointQue
 
 
 class _Search:
-    """The search for one classifier's optimum.
-
-    `start` (d + 1,); `count`: number of partitions; `tol`: relative duality gap.
-    """
+    """The search for one classifier's optimum over `count` partitions, to a relative duality gap."""
 
     dual: Dual
 

@@ -79,10 +79,7 @@ def with_biases(latent: NDArray, components: NDArray, intercept_x: NDArray) -> t
 
 @dataclass(frozen=True, eq=False)
 class SparseResidual:
-    """X - Z V (N, m) of sparse rows X, for products and sums.
-
-    latent (N, d): Z; loadings (d, m): V.
-    """
+    """X - Z V (N, m) of sparse rows X, for products and sums; Z (N, d), V (d, m)."""
 
     X: SparseRows
     latent: NDArray

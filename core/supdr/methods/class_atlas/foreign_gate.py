@@ -16,10 +16,7 @@ Array = NDArray[np.float64]
 
 
 class ForeignGate(NamedTuple):
-    """x -> p.
-
-    `model`: fitted to all labelled rows; `n_classes`: K.
-    """
+    """x -> p, by a classifier that was fitted to all labelled rows."""
 
     model: Any
     n_classes: int

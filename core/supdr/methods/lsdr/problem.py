@@ -43,10 +43,7 @@ class LSDRState(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Labelled rows.
-
-    `rows` (n,): which rows these are; `Y` (n, K): targets; `weights` (n,): of the losses.
-    """
+    """Labelled rows: their numbers `rows` (n,), targets Y (n, K), and `weights` (n,) of the losses."""
 
     rows: NDArray
     Y: NDArray

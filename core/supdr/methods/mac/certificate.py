@@ -39,10 +39,7 @@ def signed_multipliers(signs: Array, alpha: NDArray, factors: Array) -> Array:
 
 
 class Certificate(NamedTuple):
-    """A balanced point of the dual, reduced to what its value needs.
-
-    `total`: sum of alpha; `pulled` (M, P): phi'(alpha Y); `bound`: the lower bound on E that it proves.
-    """
+    """A balanced point of the dual, as sum alpha and phi'(alpha Y) (M, P), and the lower bound on E that it proves."""
 
     total: float
     pulled: Array

@@ -151,10 +151,7 @@ def _check_bits(values: NDArray) -> None:
 
 
 class Scaling(NamedTuple):
-    """What targets are scaled by: 0 and 1 for columns that are not Gaussian.
-
-    `mean`, `scale` (K,).
-    """
+    """What targets are scaled by, mean and scale (K,): 0 and 1 for columns that are not Gaussian."""
 
     mean: NDArray
     scale: NDArray

@@ -229,11 +229,7 @@ class TargetSide:
 
 
 class NullFacts(NamedTuple):
-    """The fit of a model without latent rows to the targets.
-
-    `loss`: H_Y: what the column means, or class shares, leave unexplained. `centre` (K,): means; None for the softmax.
-    `share`: share of the cells that are observed.
-    """
+    """The fit of a model without latent rows: H_Y, the means (K,), None of a softmax, and the share of cells."""
 
     loss: float
     centre: NDArray | None

@@ -58,10 +58,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class GatedModel:
-    """f_k(x) = sum_m eta_m(x) sum_i a_imk k(z_i^m, z^m) + b_k,  a_imk = alpha_ik y_ik eta_im.
-
-    `support` (s, R_m): Z_m of the support vectors; `weights` (s, K): a_m of the support vectors; `bias` (K,).
-    """
+    """f_k(x) = sum_m eta_m(x) sum_i a_imk k(z_i^m, z^m) + b_k,  a_imk = alpha_ik y_ik eta_im; z_i support vectors."""
 
     kernel: Kernel
     point: Point

@@ -35,10 +35,7 @@ MOST_MONOMIALS = 2000
 
 
 class Labels(NamedTuple):
-    """Targets of a partition.
-
-    `rows` (n,): labelled rows; `values` (n, T): their preprocessed targets.
-    """
+    """Targets of a partition: its labelled `rows` (n,) and their preprocessed `values` (n, T)."""
 
     rows: NDArray
     values: NDArray
@@ -46,10 +43,7 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SNFRows(PartitionedRows):
-    """Rows with their targets.
-
-    `target_map`: of the targets.
-    """
+    """Rows with their targets, of which `target_map` is the preprocessing."""
 
     labels: Partitions
     target_map: Preprocessing
@@ -95,10 +89,7 @@ SUPPORT = PartitionSupport(
 
 
 class Payload(NamedTuple):
-    """What belongs to a point beside F and its gradient.
-
-    `square`: |Z|^2; `settings`: the hyper-parameters of F.
-    """
+    """What belongs to a point beside F and its gradient: |Z|^2, and the hyper-parameters of F."""
 
     predictors: Fit
     target: Fit
@@ -108,11 +99,7 @@ class Payload(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DistributedSNF(SNFProblem):
-    """SNF on rows in partitions, for solver="lbfgs", with a weight for every monomial.
-
-    X, rows and Y are those of the sample.
-    `all_rows`: all rows.
-    """
+    """SNF by L-BFGS on rows in partitions, a weight for every monomial; X, rows and Y are those of the sample."""
 
     all_rows: Any = None
 
