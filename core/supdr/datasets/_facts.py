@@ -42,10 +42,7 @@ class ColumnFacts:
 
 
 def facts_of(column: pandas.Series, name: str) -> ColumnFacts:
-    """Return the facts of one column; the `against` of a column that is no feature is not empty.
-
-    Ids are whole numbers that count up one by one, or most of which differ in a column that is called an id.
-    """
+    """Return the facts of one column; the `against` of a column that is no feature is not empty."""
     kind = "number" if reads_as_numbers(column) else kind_of(column)
     present = column.dropna()
     if kind == "number" and kind_of(column) == "text":

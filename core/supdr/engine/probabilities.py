@@ -52,10 +52,7 @@ def fit_temperature(scores: NDArray, codes: NDArray, weights: NDArray) -> float:
 
 
 def crossfitted_scores(estimator: Any, X: NDArray, targets: Targets, seed: int) -> tuple[NDArray, NDArray]:
-    """Return the scores (p, K) of labelled rows by clones fitted without their labels, and the rows (p,).
-
-    Hidden rows stay as unlabelled ones of `X`, which is not preprocessed.  The only row of a class is never left out.
-    """
+    """Return the scores (p, K) of labelled rows by clones fitted without their labels, and the rows (p,)."""
     rng = np.random.default_rng([seed, FOLDS])
     part = np.full(X.shape[0], -1)
     for code in range(len(targets.classes if targets.classes is not None else ())):

@@ -79,10 +79,7 @@ def reused(name: str, inputs: Callable[[], Any], compute: Callable[[], T]) -> T:
 
 
 def cached(function: Function) -> Function:
-    """Decorate a pure function: its last results are cached, as read-only arrays, for up to `MAX_ROWS` rows.
-
-    `function`: of arrays, sparse rows and numbers; the rows are those of the first argument.
-    """
+    """Decorate a pure function: results for at most `MAX_ROWS` rows, its first argument, are cached read-only."""
     cache = ResultCache(MAX_BYTES_OF_FUNCTION)
 
     @functools.wraps(function)

@@ -76,10 +76,7 @@ def family_codes(
 
 
 def check_values(codes: NDArray, values: NDArray, name: str) -> None:
-    """Raise ValueError if a value (n, D) is outside of the range of its column's family, `codes` (D,).
-
-    Bernoulli columns hold 0 and 1, Poisson and negative binomial columns 0, 1, ..., 2^53, gamma columns numbers > 0.
-    """
+    """Raise ValueError if a value (n, D) is outside of the range of its column's family, `codes` (D,)."""
     if isinstance(values, SparseRows):
         row, column = _first_impossible(codes, values)
     else:

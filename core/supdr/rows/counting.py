@@ -87,11 +87,7 @@ def count_new_rows(fitted: Any, rows: NDArray, targets: NDArray, grid: Grid) -> 
 def count_unlabelled_rows(
     fitted: Any, rows: NDArray, targets: NDArray, truth: NDArray, grid: Grid
 ) -> NDArray[np.float64]:
-    """Count the rows of a partition without a target by the cell of their latent rows under a fitted model.
-
-    Returns the counts of all cells, the number of rows with a target, of others with a true one, and the `Grid.loss` of
-    these.
-    """
+    """Return counts of rows without a target by cell, numbers with and with a hidden target, and their loss."""
     gaps = np.isnan(targets)
     rows, hidden = rows[gaps], truth[gaps]
     has_truth = ~np.isnan(hidden)

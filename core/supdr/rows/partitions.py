@@ -154,10 +154,7 @@ def gather(function: Callable[..., Any], *arguments: Any) -> list[Any]:
 
 
 def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] = sum) -> Any:
-    """Return the sum of the values of a pure function for the partitions, added in a tree, in a fixed order.
-
-    `*arguments`: as for `delay`; `add`: maps a list of at most `FAN_IN` values to their sum.
-    """
+    """Return the sum of a pure function's values for the partitions, see `delay`, added in a tree, in a fixed order."""
     parts = _calls(function, arguments, _homes(arguments))
     return add(compute(_few(parts, add), parts))
 

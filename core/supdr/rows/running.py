@@ -120,11 +120,7 @@ def _start(
     max_iter: int | None = None,
     fingerprint: tuple | None = None,
 ) -> Iterator[Snapshot]:
-    """Return the stream of snapshots of a run of `model` on rows in partitions.
-
-    `max_iter`: replaces that of `model` unless None. `fingerprint`: that of the rows of `start`, if a checkpoint holds
-    it.
-    """
+    """Return the snapshots of a run of `model` on partitions; `fingerprint`: of the rows of `start`, if known."""
     run = model._unfitted()
     if max_iter is not None:
         run.max_iter = max_iter

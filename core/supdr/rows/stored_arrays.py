@@ -31,11 +31,7 @@ class Stored(NamedTuple):
 
 
 def opened(stored: Stored, dimensions: int) -> Any:
-    """Return an array of numbers, mapped into memory or read as it is sliced.
-
-    `dimensions`: that it must have. Raises FileProblem if there is no such array; supdr.engine.optional.PackageMissing
-    if it is a ``.zarr`` folder and zarr is not installed.
-    """
+    """Return an array of numbers, mapped into memory or read as it is sliced; FileProblem if there is none."""
     try:
         values = unchecked(stored)
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:

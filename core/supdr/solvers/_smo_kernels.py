@@ -23,10 +23,7 @@ MIN_BURST = 64
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_rows(K, rows, coef, out):  # noqa: ANN001
-    """Add sum_r coef[r] K[r] over the listed rows to `out` in place.
-
-    K (n, n), rows (m,) int64, coef (n,), out (n,).  Four rows share one sweep over `out`.
-    """
+    """Add sum_r coef[r] K[r] over the listed rows (m,) to `out` (n,) in place; four rows share one sweep."""
     n = out.shape[0]
     m = rows.shape[0]
     whole = m - m % 4
@@ -56,10 +53,7 @@ def gather(K, rows, start, stop, out):  # noqa: ANN001
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _shift_and_find_riser(gradient, row_i, row_j, step, rise, lowest):  # noqa: ANN001
-    """Add step (row_i - row_j) to `gradient` in place; return i, the variable that may rise with the least gradient.
-
-    `lowest` (LANES,) is scratch space.
-    """
+    """Add step (row_i - row_j) to `gradient` in place; return i, the variable that may rise with the least one."""
     n = gradient.shape[0]
     lowest[:] = 2.0 * BLOCKED
     for start in range(0, n, LANES):
@@ -85,10 +79,7 @@ def _shift_and_find_riser(gradient, row_i, row_j, step, rise, lowest):  # noqa: 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _find_faller(row, diagonal_i, diagonal, gradient, fall, least, gain, widest):  # noqa: ANN001
-    """Return j with the largest second-order gain (g_j - g_i)^2 / (K_ii + K_jj - 2 K_ij), and max g_j - g_i.
-
-    `row` is K[i], `least` is g_i; `gain` and `widest` (LANES,) are scratch space.
-    """
+    """Return j with the largest second-order gain (g_j - g_i)^2 / (K_ii + K_jj - 2 K_ij), and max g_j - g_i."""
     n = gradient.shape[0]
     gain[:] = 0.0
     widest[:] = -BLOCKED

@@ -59,10 +59,7 @@ def joined(parts: list[Moments]) -> Moments:
 
 
 def pull(form: Primal, fit: Fit, mean: NDArray, Z: NDArray, T: NDArray) -> tuple[NDArray, float]:
-    """Return dP/dZ (n, D) of a partition's rows, and the sum of their squared residuals.
-
-    mean (F + Q,) is that of `Moments`.
-    """
+    """Return dP/dZ (n, D) of a partition's rows, and the sum of their squared residuals, about the mean (F + Q,)."""
     size = len(fit.coef)
     gradient, loss = np.empty_like(Z), 0.0
     for rows in _blocks(len(Z)):

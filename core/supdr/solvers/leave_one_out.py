@@ -270,11 +270,7 @@ def best_width(
     ridges: Array = RIDGES,
     some: NDArray[np.intp] | None = None,
 ) -> Choice:
-    """Return the best of all widths with all ridges, penalty |W|^2.  O(n M^2 + M^3) a width.
-
-    The `centers` (M, D) stay when a row is left out, unless they are X (n, D) itself; `some` (p,) are the rows left out
-    in turn.
-    """
+    """Return the best of all widths and ridges, penalty |W|^2, centres kept.  O(n M^2 + M^3) a width."""
     shared = len(X) * len(centers) <= SHARED_SIZE
     exponents = functools.cache(lambda: Mapping("rbf", centers, 1.0).exponents(X))
     key = _key((X, centers)) if shared else None
@@ -310,10 +306,7 @@ def _best_width(
     *,
     symmetric: bool,
 ) -> Choice:
-    """Return the best of all widths with all ridges.
-
-    `exponents`: returns -|x - c|^2 (n, M); not called if all bases are kept under `key`. `some`: see `best_width`.
-    """
+    """Return the best width with its ridge; `exponents` is not called if all bases are kept under `key`."""
     choices = []
     for width in widths:
         gamma = 0.5 / (width * unit) ** 2

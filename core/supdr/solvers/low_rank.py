@@ -196,11 +196,7 @@ def solve_systems(packed: NDArray, ridge: float, right: NDArray) -> NDArray:
 
 
 def leading_rows(X: Any, centre: NDArray, n_components: int, rng: np.random.Generator, rows: Any = None) -> Any:
-    """Return the leading left singular vectors (N, L) of X - centre times sqrt(N), their largest entries positive.
-
-    NaN counts as the centre (D,); `rng` fills components of rank-deficient data and starts the iteration where both
-    sides are long.
-    """
+    """Return the leading left singular vectors (N, L) of X - centre, NaN as centre, times sqrt(N), signs fixed."""
     rows = InMemoryRows(len(X)) if rows is None else rows
     n_rows, n_columns = rows.n_rows, len(centre)
     if n_rows <= min(n_columns, SMALL_SIDE):

@@ -83,11 +83,7 @@ def solve_distributed_svms(
     observe: Callable[[Array, Array], Any] | None = None,
     moments: tuple[int, Array, Array] | None = None,
 ) -> Heads:
-    """Fit one support vector machine per column of `signs`; see `supdr.solvers.linear_svm.solve_heads`.
-
-    ``observe(coef, intercept)`` is called after every visit; `moments`: the sum of `moments_of`, None: one more visit.
-    The multipliers that are returned are `Partitions`.
-    """
+    """Fit one SVM per column of `signs` in partitions; see `supdr.solvers.linear_svm.solve_heads`."""
     count, sums, squares = total(moments_of, Z, add=added) if moments is None else moments
     middle = sums / count
     unit = np.sqrt(np.maximum(squares / count - middle**2, np.finfo(float).tiny))

@@ -76,10 +76,7 @@ def summed_exactly(Z: Array, n_jobs: int | None = None) -> tuple[float, Array]:
 
 @njit(cache=True, nogil=True, fastmath=_SUMS, error_model="numpy")
 def _exact_rows(columns: Array, first: int, last: int, totals: Array, away: Array) -> None:
-    """Write sum_j u_ij and sum_j u_ij^2 (z_i - z_j) of the rows first to last in place.
-
-    columns (d, n) holds Z across, totals (n,), away (n, d).
-    """
+    """Write sum_j u_ij (n,) and sum_j u_ij^2 (z_i - z_j) (n, d) of the rows first to last in place."""
     d, n = columns.shape
     u = np.empty(n)
     for i in range(first, last):

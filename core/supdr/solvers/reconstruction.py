@@ -27,10 +27,7 @@ from supdr.solvers.positive_definite import solve_positive
 
 
 def split_missing(X: NDArray) -> tuple[NDArray, NDArray | None]:
-    """Return X (N, m) with column means in place of NaN, and the mask (N, m) of observed cells, 1.0 or 0.0.
-
-    Without a missing cell these are X itself and None.
-    """
+    """Return X (N, m) with column means for NaN, and the mask of observed cells; X itself and None without NaN."""
     if not has_missing(X):
         return X, None
     missing, (total, count) = np.isnan(X), observed_sums(X)

@@ -110,10 +110,7 @@ class Charts(NamedTuple):
 def fit_charts(
     X: Array, members: NDArray, n_classes: int, n_components: int, kind: str, n_pcs: int, n_neighbors: int
 ) -> Charts:
-    """Fit the charts of all classes to landmarks X (n, D) with classes `members` (n,).
-
-    A class of too few rows to be embedded has principal coordinates, whatever the `kind` is.
-    """
+    """Fit the charts of all classes to landmarks X (n, D) with classes `members` (n,); few rows are not embedded."""
     axes, origins, owners, chosen = [np.zeros((X.shape[1], 0))], [np.zeros(0)], [], []
     belongs, places, spreads = np.full(len(X), -1), np.zeros((len(X), n_components)), []
     for k in range(n_classes):

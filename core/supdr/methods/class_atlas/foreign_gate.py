@@ -29,10 +29,7 @@ class ForeignGate(NamedTuple):
 def fit_foreign_gate(
     X: Array, codes: NDArray, n_classes: int, model: Any, seed: int, metadata: Mapping[str, NDArray]
 ) -> tuple[ForeignGate, Array]:
-    """Fit copies of a classifier to labelled rows: one to all of them, and one to the others of each of five folds.
-
-    Returns the gate and probabilities (n, K) of the rows, in which their own labels have no part.
-    """
+    """Return a gate of copies of a classifier fitted to all rows and to five folds' others, and left-out p (n, K)."""
     fold = dealt_folds(codes, np.random.default_rng([seed, 3]))
     proba = np.full((len(X), n_classes), 1.0 / n_classes)
     for each in range(FOLDS):

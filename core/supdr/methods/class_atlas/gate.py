@@ -92,10 +92,7 @@ class Gate(NamedTuple):
 
 
 def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: int) -> tuple[Gate, Array]:
-    """Fit the gate to labelled rows X (n, D) with classes `codes` (n,).  O(min(n, M)^3 + n M^2) for M centres.
-
-    Returns the gate and probabilities (n, K) of the rows, in which their own labels have no part.
-    """
+    """Return the gate of labelled rows (n, D), and their left-out p (n, K).  O(min(n, M)^3 + n M^2) for M centres."""
     rng, most = np.random.default_rng([seed, 1]), min(n_landmarks, MOST_CENTRES)
     few, centers = stratified_rows(codes, SEARCH_ROWS, rng), stratified_rows(codes, most, rng)
     unit = median_distance(X, np.random.default_rng([seed, 2]))

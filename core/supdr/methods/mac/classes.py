@@ -71,10 +71,7 @@ def initial_targets(
 
 
 def principal_targets(X: Array, n_components: int, noise: float, rng: np.random.Generator) -> Array:
-    """Return targets (n, L) that are the rows along their principal axes: labels have no part in them.
-
-    The first coordinate has variance 1; noise stands in coordinates for which the rows have no axis.
-    """
+    """Return targets (n, L) that are the rows along principal axes, then noise: labels have no part in them."""
     targets = noise * rng.standard_normal((len(X), n_components))
     centred = X - X.mean(axis=0)
     count = min(n_components, *X.shape)
@@ -116,10 +113,7 @@ def class_signs(codes: NDArray, n_classes: int, scheme: str) -> Array:
 
 
 def class_scores(scores: Array, n_classes: int, scheme: str) -> Array:
-    """Turn the classifiers' scores (n, P) into class scores: (n, 1) for two classes, else (n, K).
-
-    "ovo": the number of votes, ties decided by the summed scores, which weigh less than one vote.
-    """
+    """Return class scores (n, K), or (n, 1), of scores (n, P); "ovo": votes, ties decided by the summed scores."""
     if n_classes == 2 or scheme == "ova":
         return scores
     first, second = np.triu_indices(n_classes, 1)

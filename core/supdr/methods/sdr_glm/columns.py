@@ -103,10 +103,7 @@ def centred(fitted: Preprocessing, columns: Columns, codes: NDArray) -> tuple[Pr
 def decode_columns(
     y: NDArray, n_rows: int, task: str, missing_label: object, sample_weight: NDArray | None = None
 ) -> Targets:
-    """Decode several targets or labels `y` (N, K); single cells may be missing, NaN in the `values`.
-
-    Raises ValueError if shapes or values do not fit, or a label has one class only.
-    """
+    """Decode several targets or labels `y` (N, K), NaN in missing cells; ValueError if they do not fit the task."""
     if len(y) != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(y)]}")
     values = _column_values(y, missing_label)

@@ -21,6 +21,7 @@ of the bounds are noted in `supdr.functions.families`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
@@ -38,7 +39,6 @@ from supdr.engine.parameters import Parameter
 from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.targets import Targets
 from supdr.functions.families import FAMILIES
-from supdr.methods.sdr_glm.balance import chosen_weight, warn_of_imbalance
 from supdr.methods.sdr_glm.columns import (
     centred,
     checked_column_weight,
@@ -56,6 +56,9 @@ from supdr.methods.sdr_glm.row_space import fit_in_row_space, may_be_rotated
 from supdr.methods.sdr_glm.solvers import SOLVERS
 from supdr.rows.in_memory import InMemoryRows
 from supdr.rows.in_partitions import PartitionSupport
+
+# From this lam H_X / H_Y (of a row) on the labels hardly move the latent rows.
+DROWNED = 100.0
 
 
 @dataclass(eq=False, repr=False)
@@ -170,7 +173,7 @@ class BaseSDRGLM(FittedSDRGLM):
         self._balance = facts.target_null.loss, facts.column_null[0]
         self._label_share = facts.target_null.share
         label_loss = self._balance[0] / self._label_share
-        self.recon_weight_ = chosen_weight(self.recon_weight, self.recon_ratio, label_loss, self._balance[1])
+        self.recon_weight_ = _chosen_weight(self.recon_weight, self.recon_ratio, label_loss, self._balance[1])
         self.family_x_ = np.array(FAMILIES)[self._codes]
         scaling = self.recon_weight_ if self.reg_scaling == "lam" else 1.0
         self._reg_u = scaling * float(self.reg_u)
@@ -193,7 +196,7 @@ class BaseSDRGLM(FittedSDRGLM):
     def _finish(self) -> None:
         if self.calibrate:
             self._calibrated_head()
-        warn_of_imbalance(self, self._problem(*self._training))
+        _warn_of_imbalance(self, self._problem(*self._training))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -385,3 +388,32 @@ class SDRGLM(BaseSDRGLM):
         if not may_be_rotated(self, part):
             return None
         return SharedFit(*fit_in_row_space(self, part), "row space shared")
+
+
+def _chosen_weight(weight: Any, ratio: float, label_loss: float, feature_loss: float) -> float:
+    """Return lam: the given weight, or kappa H_Y / H_X for "auto", kappa alone where either explains nothing."""
+    if weight != "auto":
+        return float(weight)
+    return float(ratio) * (label_loss / feature_loss if label_loss > 0.0 and feature_loss > 0.0 else 1.0)
+
+
+def _warn_of_imbalance(model: BaseSDRGLM, problem: SDRGLMProblem) -> None:
+    """Warn the caller of `fit` of ridges that leave no component, and of labels that are hardly seen."""
+    label_loss, feature_loss = model._balance
+    if feature_loss > 0.0 and problem.all_components_die():
+        warnings.warn(
+            "the ridges outweigh the reconstruction: sqrt(reg_u reg_v) / recon_weight is so large that it keeps no "
+            f"component by itself, and the effective rank is {int(model.history_['effective_rank'][-1])} of "
+            f"{problem.n_components}. Raise recon_weight ({model.recon_weight_:g}), lower reg_u or reg_v, or set "
+            "reg_scaling='lam'",
+            UserWarning,
+            stacklevel=5,
+        )
+    outweighed = model.recon_weight_ * feature_loss * model._label_share
+    if label_loss > 0.0 and outweighed > DROWNED * (1.0 + 1e-9) * label_loss:
+        warnings.warn(
+            f"the reconstruction outweighs the targets {outweighed / label_loss:.0f} times: "
+            f"the latent rows hardly see them. Lower recon_weight ({model.recon_weight_:g}) or recon_ratio",
+            UserWarning,
+            stacklevel=5,
+        )

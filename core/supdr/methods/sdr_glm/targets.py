@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.functions import families
-from supdr.functions.softmax_kernels import softmax_pulls, softmax_values
+from supdr.functions.family_kernels import softmax_pulls, softmax_values
 from supdr.solvers.low_rank import augmented, pack, packed_products, row_blocks, solve_systems
 from supdr.solvers.nonnegative import solve_nonnegative
 from supdr.solvers.positive_definite import solve_positive

@@ -28,16 +28,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from supdr.engine.checks import check_cells, warn_of_many_components
+from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.estimator import SharedFit
+from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.parameters import Parameter
 from supdr.engine.preprocessing import fit_preprocessing
+from supdr.engine.reuse import reused
 from supdr.engine.targets import Targets
 from supdr.methods.snf.distributed import SUPPORT, DistributedSNF
 from supdr.methods.snf.fitted import FittedSNF
-from supdr.methods.snf.label_free import fit_from_label_free, is_label_free
 from supdr.methods.snf.parameters import PARAMETERS, check_matrices, check_settings, component_count, initial_rows
 from supdr.methods.snf.problem import SNFProblem
 from supdr.methods.snf.solvers import SOLVERS
@@ -303,6 +306,30 @@ class SNF(BaseSNF):
     n_iter_no_change: int = 10
 
     def _fit_shared(self, part: Any, metrics: Collection[Any]) -> SharedFit | None:
-        if not is_label_free(self):
+        if not _is_label_free(self):
             return None
-        return SharedFit(fit_from_label_free(self, part), None, "label-free fit shared")
+        return SharedFit(_fit_from_label_free(self, part), None, "label-free fit shared")
+
+
+def _is_label_free(estimator: Any) -> bool:
+    """Whether the latent rows of a fit do not depend on labels."""
+    return estimator.target_weight == 0 and estimator.solver == "lbfgs" and not estimator.early_stopping
+
+
+def _fit_from_label_free(estimator: Any, part: Any) -> Any:
+    """Return the estimator fitted to a part of a sweep's rows: the end of the run without labels, then its targets."""
+    others = {name: value for name, value in estimator.get_params().items() if name not in ("reg_w", "calibrate")}
+    end, steps, stop, history = reused(
+        "label-free SNF", lambda: (part.features_key, others), lambda: _label_free_end(estimator, part)
+    )
+    fitted = clone(estimator)
+    fixed = {name: getattr(fitted, name) for name in sorted(fitted.restart_parameters)}
+    start = Snapshot(end.iteration, 0, {}, Diagnostics({}), end, 0.0, fixed=fixed)
+    fitted = fitted.at(next(fitted.iterate(part.X, part.y, start=start)))
+    fitted.n_iter_, fitted.stop_, fitted.history_ = steps, stop, history
+    return fitted
+
+
+def _label_free_end(estimator: Any, part: Any) -> tuple[Any, int, Stop | None, dict[str, NDArray]]:
+    fitted = clone(estimator).set_params(calibrate=False).fit(part.X, part.y)
+    return fitted.snapshot_.state, fitted.n_iter_, fitted.stop_, fitted.history_

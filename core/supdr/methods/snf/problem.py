@@ -222,10 +222,7 @@ NO_FIT = Fit(np.empty((0, 0)), np.empty(0), math.nan, math.nan)
 
 
 def pca_starts(X: NDArray, n_components: int, scale: float, rng: np.random.Generator) -> list[NDArray]:
-    """Return starts (n, D) of principal component scores, all scaled alike so that the first has this deviation.
-
-    The first D components, then the other choices of D out of the first D + 1, as far as X (n, M) has them.
-    """
+    """Return starts (n, D): choices of D of the first D + 1 principal scores, scaled to this first deviation."""
     centred = X - X.mean(axis=0)
     left, singular, _ = np.linalg.svd(centred, full_matrices=False)
     rank = int((singular > 1e-10 * max(singular[0], np.finfo(float).tiny)).sum())
