@@ -307,8 +307,7 @@ def gauge_turn(
 ) -> tuple[NDArray, NDArray] | None:
     """Return A and its inverse with which U A, A^-1 V, A^-1 W have the smallest ridges; None if that gains nothing.
 
-    A = Z^(1/2) with Z P Z = S, P = reg_u U'U, S = reg_v V V' + reg_w W W', from U'U (L, L) and the grams of [V; b_x]
-    and [W; b_y].
+    A = Z^(1/2) with Z P Z = S, P = reg_u U'U, S = reg_v V V' + reg_w W W'; None also where a component is dead.
     """
     reg_u, reg_v, reg_w = ridges
     P = reg_u * square

@@ -75,7 +75,7 @@ class Atlas(NamedTuple):
         return self.features(self.charts.coordinates(self.seen(X)), self.probabilities(X), tau) @ theta
 
     def shared_class(self, q: Array, separation: float) -> SharedClass | None:
-        """Return how far rows have the class of a landmark, by weights of charts (n, K); None at separation 1."""
+        """Return how far rows have the class of a landmark, by weights of charts (n, K); None at separation 0."""
         if separation == 0.0:
             return None
         return SharedClass(q, self.believed[self.rows], OTHER_CLASS**separation)
