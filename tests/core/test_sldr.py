@@ -134,6 +134,18 @@ def test_the_objective_never_rises(solver, kernel, n_init):
     assert (fitted.history_["dual"] <= objective).all()
 
 
+@pytest.mark.parametrize("solver", ["alternating", "lbfgs", "joint"])
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])
+@pytest.mark.parametrize("gate", [{}, {"n_gating": None}, {"n_gating": 1, "n_models": 2}, {"views": (1, 1)}])
+@pytest.mark.parametrize("svm_tol", [1e-1, 1e-7])
+def test_the_dual_value_is_a_lower_bound(solver, kernel, gate, svm_tol):
+    X, y = make_zigzag(60, random_state=0).to_xy()
+    settings = {"solver": solver, "kernel": kernel, "svm_tol": svm_tol, "tol": 0.0, "max_iter": 3, "n_init": 2}
+    history = SLDR(1, random_state=0, **settings, **gate).fit(X, y).history_
+    assert (history["dual"] <= history["objective"]).all()
+    assert (history["gap"] >= 0.0).all()
+
+
 # --- constant steps ---------------------------------------------------------------------------------------------------
 
 

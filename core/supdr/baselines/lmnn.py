@@ -84,12 +84,7 @@ def triplet_loss(
     push: float,
     block_cells: int = BLOCK,
 ) -> tuple[float, NDArray]:
-    """Return the objective and its gradient in L.
-
-    `components` (d, m): L; `X` (n, m): rows; `y` (n,): class codes; `neighbours` (n, k): target neighbours; `exists`
-    (n, k): False where a class has too few rows for that many neighbours; `push`: weight of the hinge;
-    `block_cells`: distances that are formed at a time. Returns `value`; `gradient` (d, m).
-    """
+    """Return the objective and its gradient (d, m) in L; `exists` (n, k) marks the target `neighbours` (n, k)."""
     n = len(X)
     latent = X @ components.T
     squares = np.einsum("ij,ij->i", latent, latent)

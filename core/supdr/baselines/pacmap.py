@@ -36,10 +36,7 @@ MIN_ROWS = 4
 
 
 def pacmap_places(X: NDArray, y: NDArray | None, settings: dict[str, Any]) -> NDArray:
-    """Return PaCMAP's latent rows.
-
-    `X` (n, m): rows; `y` (n,): ignored; `settings`: of ``pacmap.PaCMAP``. Returns (n, d).
-    """
+    """Return PaCMAP's latent rows (n, d) of rows `X` (n, m); `settings` are those of ``pacmap.PaCMAP``."""
     # It logs that a seed is set and that few rows change its settings; neither makes the result invalid.
     logging.getLogger("pacmap").setLevel(logging.ERROR)
     with warnings.catch_warnings():

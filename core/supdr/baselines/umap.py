@@ -32,10 +32,7 @@ NEEDS = install("UMAP", "umap-learn", "umap")
 
 
 def umap_places(X: NDArray, y: NDArray | None, settings: dict[str, Any]) -> NDArray:
-    """Return UMAP's latent rows.
-
-    `X` (n, m): rows; `y` (n,): class codes, None: without labels; `settings`: of ``umap.UMAP``. Returns (n, d).
-    """
+    """Return UMAP's latent rows (n, d) of rows `X` (n, m); `settings` are those of ``umap.UMAP``."""
     with warnings.catch_warnings():
         # Warnings of parts that are not installed, of few rows, of rows without neighbours: the result is still valid.
         warnings.simplefilter("ignore")

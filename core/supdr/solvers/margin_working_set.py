@@ -86,14 +86,7 @@ def solve_distributed_svms(
     moments: tuple[int, Array, Array] | None = None,
     limits: Limits | None = None,
 ) -> Heads:
-    """Fit one support vector machine per column of `signs`; see `supdr.solvers.linear_svm.solve_heads`.
-
-    `Z` (n, d): rows; `signs` (n, P): -1, +1, or 0 for a row that is not part of the problem; `C` (n,): weight of the
-    hinge, > 0; `n_heads`: P; `start`: where to start from; `tol`: relative duality gap; `observe`:
-    ``observe(coef, intercept)`` is called with the classifiers after every visit; `moments`: the sum of `moments_of`
-    over the partitions; None: one more visit; `limits`: None: those of `Limits`. In what is returned
-    the multipliers are `Partitions`.
-    """
+    """Fit one SVM per column of `signs` in partitions; see `supdr.solvers.linear_svm.solve_heads`."""
     count, sums, squares = total(moments_of, Z, add=added) if moments is None else moments
     middle = sums / count
     unit = np.sqrt(np.maximum(squares / count - middle**2, np.finfo(float).tiny))
@@ -135,10 +128,7 @@ def _next_query(running: list[Any], results: dict[int, Any], k: int) -> PointQue
 
 
 class _Search:
-    """The search for one classifier's optimum.
-
-    `start` (d + 1,); `count`: number of partitions; `tol`: relative duality gap.
-    """
+    """The search for one classifier's optimum over `count` partitions, to a relative duality gap."""
 
     dual: Dual
 

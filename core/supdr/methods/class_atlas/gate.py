@@ -92,12 +92,7 @@ class Gate(NamedTuple):
 
 
 def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: int) -> tuple[Gate, Array]:
-    """Fit the gate to labelled rows.  O(min(n, M)^3 + n M^2), M the number of centres.
-
-    `X` (n, D): labelled rows. `codes` (n,): their classes. `n_classes`: K; 1: every probability is 1. `n_landmarks`:
-    most centres of the kernel, no more than `MOST_CENTRES`. `seed`: decides subsets and folds. Returns `gate`; `proba`
-    (n, K): probabilities of these rows, in which their own labels have no part.
-    """
+    """Return the gate of labelled rows (n, D), and their left-out p (n, K).  O(min(n, M)^3 + n M^2) for M centres."""
     rng, most = np.random.default_rng([seed, 1]), min(n_landmarks, MOST_CENTRES)
     few, centers = stratified_rows(codes, SEARCH_ROWS, rng), stratified_rows(codes, most, rng)
     unit = median_distance(X, np.random.default_rng([seed, 2]))
@@ -193,10 +188,7 @@ def dealt_folds(codes: NDArray, rng: np.random.Generator) -> NDArray:
 
 
 def crossfitted(features: Array, codes: NDArray, n_classes: int, fold: NDArray, cost: float) -> Array:
-    """Return probabilities (n, K), those of each fold by a regression on the others.
-
-    `features` (n, K): kappa h of left-out rows; `codes` (n,): classes; `fold` (n,); `cost`: C.
-    """
+    """Return probabilities (n, K), those of each fold by a regression of features kappa h (n, K) on the others."""
     return _crossfitted(features, codes, n_classes, fold, (cost,))[0]
 
 
@@ -227,11 +219,7 @@ class SecondOpinion(NamedTuple):
 
 
 def second_opinion(proba: Array, codes: NDArray, opinions: Sequence[Discriminants]) -> SecondOpinion:
-    """Return probabilities joined with those of linear discriminants, if that lowers the log loss.
-
-    `proba` (n, K): probabilities of the labelled rows, in which their own labels have no part; `codes` (n,): their
-    classes; `opinions`: of the same rows.
-    """
+    """Return left-out probabilities joined with those of linear discriminants, if that lowers the log loss."""
     best = SecondOpinion(log_loss(proba, codes), proba, None, 1.0)
     own = np.log(proba)
     for other in opinions:

@@ -293,10 +293,7 @@ class NSDRProblem(SolvedProblem):
 
 
 class EliminatedHeads:
-    """F as a function of Z, V, bv as one vector: every call solves the SVMs, warm from those of a state.
-
-    capped: whether the work cap of the state bit in any call.
-    """
+    """F of (Z, V, bv) as one vector: each call solves the SVMs from a state's; `capped`: whether a work cap bit."""
 
     def __init__(self, problem: NSDRProblem, state: NSDRState) -> None:
         self._problem, self._state = problem, state
