@@ -126,11 +126,12 @@ def pair_text(
 
     `everywhere`: whether all rows were compared, not only selected ones; `pictures`: HTML.
     """
-    where = "Everywhere" if everywhere else "Among the selected rows"
+    where = "All rows" if everywhere else "Among the selected rows"
     text = f"{where}: {explanation.n_selected:,} rows of {first}, {explanation.n_rest:,} of {second}. "
     if explanation.rule:
-        rule = " and ".join(map(str, explanation.rule))
-        text += f"{rule} holds for {explanation.holds:.0%} of {first} and {explanation.rest_holds:.0%} of {second}."
+        rule = " and ".join(map(str, explanation.rule)).replace("<=", "≤").replace(">=", "≥")
+        here, there = (f"{100 * share:.0f}\u00a0%" for share in (explanation.holds, explanation.rest_holds))
+        text += f"{rule} holds for {here} of {first} and {there} of {second}."
     else:
         text += "No interval of few columns separates them."
     lines = [

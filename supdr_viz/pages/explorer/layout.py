@@ -29,6 +29,9 @@ from supdr_viz.views.colours import colour_choices
 from supdr_viz.views.plane import class_legend
 from supdr_viz.views.points import Points, shows_pictures
 
+# Pixels at the end of the page that the bar over it may cover.
+BAR_HEIGHT = 64
+
 # Of the labels of the method's modes that have room beside its title as buttons; longer ones are offered in a menu.
 MAX_LETTERS = 15
 
@@ -219,6 +222,7 @@ class ExplorerLayout:
     def leave_room(self, on: bool) -> None:
         """Leave room below the plots for a bar that lies over the page, or not."""
         self.cards.shorter = on
+        self._main.styles = {**FREE, "padding-bottom": f"{BAR_HEIGHT if on else 0}px"}
 
     def shrink(self) -> bool:
         """Put an enlarged plot back to its place; tell whether there was one."""

@@ -150,7 +150,9 @@ class Explorer:
         self.share = self._share_menu()
         self.teaching = Teaching(self.session, self.controls, self.board, self.bridge.announce)
         self.finder = Finder(self.session, self.board, self.bridge.announce)
-        self.rows = SelectedRows(self.session, self.board, self.bridge, self.finder)
+        self.rows = SelectedRows(
+            self.session, self.board, self.bridge, self.finder, lambda: self.set_option("colour_by", "trust")
+        )
         self.belief = Belief(self.session, self.board, shared_pool(), self._show_meaning)
         self.layout = ExplorerLayout(
             self.board,

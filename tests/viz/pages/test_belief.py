@@ -309,7 +309,7 @@ def test_shares_of_false_and_lost_neighbours_are_the_librarys():
 def test_two_classes_are_compared_everywhere_or_among_selected_rows():
     with Visitor(IRIS) as visitor:
         opened(visitor)
-        assert visitor.sees("Everywhere: 50 rows of setosa, 50 of versicolor.")
+        assert visitor.sees("All rows: 50 rows of setosa, 50 of versicolor.")
         visitor.choose("First class", "virginica").settle()
         codes = visitor.stage().get("facts", "truth")
         order = visitor.stage().get("facts", "row")
@@ -321,7 +321,7 @@ def test_two_classes_are_compared_everywhere_or_among_selected_rows():
         say(visitor, kind="select", rows=[int(row) for row in rows])
         assert visitor.sees("Among the selected rows: 20 rows of virginica, 20 of versicolor.")
         say(visitor, kind="select", rows=[int(row) for row in np.flatnonzero(codes == 0)])
-        assert visitor.sees("Everywhere: 50 rows of virginica, 50 of versicolor.")
+        assert visitor.sees("All rows: 50 rows of virginica, 50 of versicolor.")
 
 
 def test_numbers_have_no_two_classes():

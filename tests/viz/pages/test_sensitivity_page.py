@@ -33,9 +33,9 @@ def test_a_sweep_knows_what_was_computed_before():
         assert visitor.sees("8 of 8 fits")
         assert "4 of 4 cells" in visitor.status
         visitor.press("Run").settle()
-        assert visitor.sees("8 known from before")
+        assert visitor.sees("8 of them cached")
     with swept() as another:  # whoever opens the link has it, too
-        assert another.press("Run").settle().sees("8 known from before")
+        assert another.press("Run").settle().sees("8 of them cached")
 
 
 def test_a_sweep_waits_for_the_kernels_of_its_methods(compiler):
