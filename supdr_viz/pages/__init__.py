@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from supdr_viz.presets import OPENING
 from supdr_viz.serving.server import Site
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ PAGES = {"explorer": "Explore", "compare": "Compare", "sensitivity": "Sensitivit
 
 # Files of the folder ``assets`` that most pages import once their document has come: browsers load them before.
 MODULES = ("bridge.js", "bar.js", "cards.js", "gallery.js", "stage/hub.js", "stage/slot.js")
+
+# What a page says whose server does not answer any more.
+DISCONNECTED = "Lost the connection to the server. Reconnecting; your settings are kept."
 
 
 def title_of(page: str) -> str:
@@ -113,7 +117,7 @@ def empty(name: str, arguments: Mapping[str, list[bytes]]) -> Document:
     `name`: a key of `PAGES`: the page at the address without ``page=``; `arguments`: of the address.
     """
     asked = page_asked(name, arguments)
-    return _empty(asked, with_still=asked == "explorer" and load(asked).has_still(arguments))
+    return _empty(asked, with_still=asked == "explorer" and has_still(arguments))
 
 
 @functools.cache
@@ -134,6 +138,18 @@ def _empty(page: str, with_still: bool) -> Document:
     return document
 
 
+def has_still(arguments: Mapping[str, Sequence[bytes]]) -> bool:
+    """Tell whether the explorer at an address is the opening, of which there is a still, and the server offers it.
+
+    `arguments`: of the address.
+    """
+    from supdr_viz.ui.own_files import OwnFile
+
+    opening = OPENING.encode()
+    others = set(arguments) - {"page", "example", "iteration", "cell", "place"}
+    return OwnFile.offered and not others and arguments.get("example", [opening])[-1] == opening
+
+
 def _routes() -> list[tuple[Any, ...]]:
     from supdr_viz.pages.follow import FollowPage
 
@@ -144,12 +160,11 @@ def begin() -> None:
     """Load what every page needs of the UI kit; the first thing that a page does."""
     import panel as pn
 
-    from supdr_viz.ui.bridge import GONE
     from supdr_viz.ui.panel_workarounds import tell_what_is_emptied
 
     # Signatures are for editors, entry points for what others add: both would cost visitors time.
     unneeded = {"apply_signatures": False, "load_entry_points": False}
-    pn.extension("filedropper", notifications=True, disconnect_notification=GONE, **unneeded)
+    pn.extension("filedropper", notifications=True, disconnect_notification=DISCONNECTED, **unneeded)
     tell_what_is_emptied()
 
 

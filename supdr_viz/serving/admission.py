@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Mapping
 from importlib import resources
 from string import Template
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 from weakref import WeakSet
 
@@ -107,7 +107,7 @@ class Admission(Handler):
         request = getattr(session_context, "request", None)
         if request is None or request.path.endswith(SOCKET):
             return
-        visitor = session_context.token_payload[PAYLOAD]
+        visitor = cast(Any, session_context).token_payload[PAYLOAD]
         self._files.begin(visitor)
         await self._queue.lull(lambda: self._files.go_on(visitor))
         self._files.end(visitor)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import json
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
@@ -54,9 +56,9 @@ class StartedPage(DocHandler):
 
     _sent = ""  # of a page whose rest is to come
 
-    def initialize(self, empty_page: EmptyPage, **_context: Any) -> None:
-        """Keep what a page starts with."""
-        self._empty_page = empty_page
+    def initialize(self, empty_page: EmptyPage, loaded: Future[None] | None, **_context: Any) -> None:
+        """Keep what a page starts with, and what its session waits for."""
+        self._empty_page, self._loaded = empty_page, loaded
 
     async def get_session(self) -> Any:
         """Send the start, and build the session; by now it is decided that there will be one."""
@@ -67,7 +69,10 @@ class StartedPage(DocHandler):
         super().write(self._sent)
         with suppress(StreamClosedError):
             await self.flush()
-        return await super().get_session()
+        if self._loaded is not None:
+            await asyncio.wrap_future(self._loaded)
+        session: Any = super().get_session()
+        return await session
 
     def write(self, chunk: str | bytes | dict[str, Any]) -> None:
         """Write a page, without the start that is sent already."""
@@ -121,16 +126,21 @@ def _files(html: str) -> Iterator[str]:
             yield line
 
 
-def start_early(server: BokehTornado, names: Collection[str], empty_page: EmptyPage) -> None:
+def start_early(
+    server: BokehTornado, names: Collection[str], empty_page: EmptyPage, loaded: Future[None] | None = None
+) -> None:
     """Have a server send the start of each of its pages before it builds the page.
 
-    `names`: of the addresses of pages; the others of the server stay as they are.
+    `names`: of the addresses of pages; the others of the server stay as they are. `loaded`: done once what pages need
+    is imported; None: it is.
     """
     for path, context in server.applications.items():
         if path.strip("/") in names:
             socket = f"{server.prefix}{path}/ws"
-            options = {"application_context": context, "bokeh_websocket_path": socket, "empty_page": empty_page}
-            server.add_handlers(".*", [(f"{server.prefix}{path}", StartedPage, options)])
+            options = {"application_context": context, "bokeh_websocket_path": socket}
+            server.add_handlers(
+                ".*", [(f"{server.prefix}{path}", StartedPage, {**options, "empty_page": empty_page, "loaded": loaded})]
+            )
 
 
 class FilesAsked:

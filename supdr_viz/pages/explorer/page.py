@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from supdr_viz.experiment.reader import Reader
 from supdr_viz.experiment.settings import Settings, from_json, parse_query, to_json, to_query
 from supdr_viz.export.progress import Progress
 from supdr_viz.export.work import export_work
-from supdr_viz.pages import begin, link, page_arguments
+from supdr_viz.pages import begin, has_still, link, page_arguments
 from supdr_viz.pages.class_link import ClassLink
 from supdr_viz.pages.explorer.belief import Belief
 from supdr_viz.pages.explorer.drawn_points import DrawnPoints
@@ -43,10 +43,10 @@ from supdr_viz.run.session import Session
 from supdr_viz.run.status import Status
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bridge import KEYS, PRESENT_KEYS, Bridge
-from supdr_viz.ui.own_files import OwnFile
 from supdr_viz.ui.page_thread import follow
 from supdr_viz.ui.theme import template
-from supdr_viz.views import Board, class_legend
+from supdr_viz.views.board import Board
+from supdr_viz.views.plane import class_legend
 
 # Steps that a run takes by itself, at most, when its page is opened.
 FURTHEST = 100_000
@@ -73,16 +73,6 @@ def explorer() -> Any:
     return Explorer(
         settings, problems, preset=preset, iteration=iteration, fits=fits, place=place, presents=presents
     ).page
-
-
-def has_still(arguments: Mapping[str, Sequence[bytes]]) -> bool:
-    """Tell whether the page at an address is the opening, of which there is a still, and the server offers it.
-
-    `arguments`: of the address.
-    """
-    opening = PRESETS.opening.name.encode()
-    others = set(arguments) - {"page", "example", "iteration", "cell", "place"}
-    return OwnFile.offered and not others and arguments.get("example", [opening])[-1] == opening
 
 
 def _whole_number(values: Sequence[bytes]) -> int:

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import panel as pn
 import pytest
@@ -54,7 +54,7 @@ def build(document):
         page.server_doc(document, "a title")
 
 
-def answers(act, build=build, early=True, handlers=()):
+def answers(act, build=build, early=True, handlers=(), loaded=None):
     """Serve a page, run ``act(port, blocked, context)`` beside it, and return what that does."""
 
     async def run():
@@ -63,7 +63,7 @@ def answers(act, build=build, early=True, handlers=()):
         transforms = [Refusal.saying({503: "No room."}), Headers, Cookie.of(3)]
         server = BokehTornado({"/explorer": application}, transforms=transforms)
         if early:
-            start_early(server, ["explorer"], empty)
+            start_early(server, ["explorer"], empty, loaded)
         server.initialize(IOLoop.current())
         listening, port = bind_unused_port()
         web = HTTPServer(server)
@@ -117,6 +117,28 @@ def test_the_outline_and_the_scripts_arrive_before_there_is_a_session():
     assert '"token"' not in start
     assert '"token"' in rest
     assert rest.rstrip("\r\n0").endswith("</html>")
+
+
+def test_the_outline_arrives_while_the_server_still_imports_what_pages_need():
+    loaded = Future()
+
+    async def act(port, blocked, _context):
+        blocked.may_go.set()
+        stream = await asked(port)
+        await stream.read_until(b"panel.min.js")
+        begun = blocked.begun.is_set()
+        loaded.set_result(None)
+        return begun, (await stream.read_until_close()).decode()
+
+    begun, rest = answers(act, loaded=loaded)
+    assert not begun
+    assert '"token"' in rest
+
+
+def test_a_page_whose_parts_cannot_be_imported_says_so():
+    loaded = Future()
+    loaded.set_exception(ImportError("no such module"))
+    assert "This page could not be built" in answers(whole, loaded=loaded)
 
 
 def test_by_itself_the_kit_sends_nothing_before_there_is_a_session():
