@@ -98,6 +98,14 @@ def image(content: bytes) -> str:
     return f"data:{TYPES['webp']};base64,{base64.b64encode(content).decode()}"
 
 
+def script_address(entry: str) -> str:
+    """Return the address of a module with all that it imports, where the server offers the files.
+
+    `entry`: file of the folder ``assets``.
+    """
+    return OwnFile.address(bundle(entry), "js")
+
+
 class Script:
     """What a component takes as its module: one that loads the file, or its text.
 
@@ -111,7 +119,7 @@ class Script:
         """Return the text of the module, as the component's ``_esm``."""
         if not OwnFile.offered:
             return bundle(self._entry)
-        address = OwnFile.address(bundle(self._entry), "js")
+        address = script_address(self._entry)
         # The kit turns a component's text into a module without an address of its own: "./" would lead nowhere.
         return (
             f'const own = await import(new URL("{address}", document.baseURI).href)\nexport const render = own.render\n'
