@@ -108,7 +108,7 @@ class Server:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=120)
         self._out.close()
 
 

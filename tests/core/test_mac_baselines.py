@@ -38,9 +38,7 @@ PROJECTIONS = [PCAProjection, KernelPCAProjection, LDAProjection, KLDA, NCA, LMN
 
 @pytest.mark.filterwarnings("ignore:1 of 3 classifiers")  # a check with a class of one row
 @check_conventions(
-    PCAProjection(random_state=0),
-    others=[cls(random_state=0) for cls in PROJECTIONS if cls is not PCAProjection]
-    + [TwoStep(max_iter=3, random_state=0)],
+    others=[cls(random_state=0) for cls in PROJECTIONS] + [TwoStep(max_iter=3, random_state=0)],
     rest=[LDAProjection(head="rbf"), KLDA(head="svm"), LMNN(head="svm", random_state=0), KLDA(head="rbf")],
 )
 def test_scikit_learn_conventions(estimator, check):

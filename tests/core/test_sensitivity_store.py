@@ -197,6 +197,7 @@ def test_a_sweep_goes_on_after_the_clock_was_set_back(tmp_path):
     assert all(cell.stored for cell in sweep.run(X, Y, "in-process"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of a process's files are set by Unix")
 def test_a_disk_that_takes_no_more_is_said_and_finished_cells_are_kept(tmp_path):
     script, path = tmp_path / "program.py", tmp_path / "s.sqlite"

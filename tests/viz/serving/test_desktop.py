@@ -75,6 +75,7 @@ open_window({port}, "explorer")
     assert not listens(port)
 
 
+@pytest.mark.slow
 def test_without_a_display_it_says_so_and_leaves_nothing(toolkit, capfd):
     made, _ = toolkit
 
