@@ -5,8 +5,9 @@ python benchmarks/atlas_of_values.py --data-dir DIR [--sets mpg autoprice] [--sp
 The targets are cut at their quantiles, a bin is a class.  *bins*: the gate of ClassAtlas, which knows no order among
 bins.  *soft bins*: the gate is the probability of each bin under a regression and the law of its residuals, in which
 neighbouring bins share doubt; also with separation .5.  MAC classifies the bins from two latent dimensions, SNF learns
-a regression and its two latent dimensions together.  *error*: root mean squared error of the mean of five nearest training rows on the map, divided by the
-standard deviation of the targets; for the regression itself: of its prediction.
+a regression and its two latent dimensions together.  *error*: root mean squared error of the mean of five nearest
+training rows on the map, divided by the standard deviation of the targets; for the regression itself: of its
+prediction.
 """
 
 from __future__ import annotations

@@ -95,14 +95,14 @@ def main(argv: list[str] | None = None) -> int:
         from supdr_viz.serving.desktop import open_window
 
         return open_window(port, site().first)
-    with uncollected():
-        _warm_kernels(wait=arguments.workers > 1)
     show = _opens_browser(arguments.show)
     if arguments.workers > 1:
         from supdr_viz.serving.front import serve_from_many
 
+        with uncollected():
+            _warm_kernels(wait=True)
         return serve_from_many(site().first, arguments, port, show)
-    return serve(site(), arguments, port, show)
+    return serve(site(), arguments, port, show, prepare=functools.partial(_warm_kernels, wait=False))
 
 
 def _headless(argv: list[str]) -> int:

@@ -25,6 +25,7 @@ TEXTS = frozenset({".js", ".css", ".svg"})
 # Names under which a browser on the same machine asks.
 ON_THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
+
 def gains(request: HTTPServerRequest) -> bool:
     """Tell whether the browser unpacks files, and a network lies between."""
     return "gzip" in request.headers.get("Accept-Encoding", "") and request.host_name not in ON_THIS_MACHINE

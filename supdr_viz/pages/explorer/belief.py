@@ -18,7 +18,7 @@ from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase, Status
 from supdr_viz.ui import widgets
 from supdr_viz.ui.lazy import Fold
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 
 # Pixels at the end of the page that the bar over it may cover.
 BAR_HEIGHT = 64
