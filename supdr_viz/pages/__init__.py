@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from supdr_viz.presets import OPENING
 from supdr_viz.serving.server import Site
+
+if TYPE_CHECKING:
+    from bokeh.document import Document
 
 # Folder of a page, and function in its module ``page`` -> its name in the navigation; "/" leads to the first one.
 PAGES = {"explorer": "Explore", "compare": "Compare", "sensitivity": "Sensitivity", "lessons": "Lessons"}
+
+# What a page says whose server does not answer any more.
+DISCONNECTED = "Lost the connection to the server. Reconnecting; your settings are kept."
 
 
 def title_of(page: str) -> str:
@@ -53,14 +61,16 @@ def link(page: str, query: str = "") -> str:
     return f"{address}?{query}" if query else address
 
 
-def page_asked(name: str) -> str:
+def page_asked(name: str, arguments: Mapping[str, list[bytes]] | None = None) -> str:
     """Return the page that an address asks for: of ``explorer?page=compare`` it is ``compare``.
 
-    `name`: a key of `PAGES`: the page at the address without ``page=``. Returns a key of `PAGES`.
+    `name`: a key of `PAGES`: the page at the address without ``page=``; `arguments`: of the address, by default those
+    of the current session. Returns a key of `PAGES`.
     """
     import panel as pn
 
-    name_in_address = ((pn.state.session_args or {}).get("page") or [b""])[-1].decode(errors="replace")
+    arguments = (pn.state.session_args or {}) if arguments is None else arguments
+    name_in_address = (arguments.get("page") or [b""])[-1].decode(errors="replace")
     return name_in_address if name_in_address in PAGES else name
 
 
@@ -95,7 +105,41 @@ def load(name: str) -> ModuleType:
 
 def site() -> Site:
     """Return what a server needs to know of the pages."""
-    return Site({name: title_of(name) for name in PAGES}, load, build, _routes)
+    return Site({name: title_of(name) for name in PAGES}, load, build, _routes, empty)
+
+
+def empty(name: str, arguments: Mapping[str, list[bytes]]) -> Document:
+    """Return the document of a page without content, whose HTML starts as that of the page at an address.
+
+    `name`: a key of `PAGES`: the page at the address without ``page=``; `arguments`: of the address.
+    """
+    asked = page_asked(name, arguments)
+    return _empty(asked, with_still=asked == "explorer" and has_still(arguments))
+
+
+@functools.cache
+def _empty(page: str, with_still: bool) -> Document:
+    from bokeh.document import Document
+    from panel.io.state import set_curdoc
+
+    from supdr_viz.ui.widgets import empty_page
+
+    document = Document()
+    with set_curdoc(document):
+        begin()
+        return empty_page(with_still=with_still).server_doc(document, title_of(page))
+
+
+def has_still(arguments: Mapping[str, Sequence[bytes]]) -> bool:
+    """Tell whether the explorer at an address is the opening, of which there is a still, and the server offers it.
+
+    `arguments`: of the address.
+    """
+    from supdr_viz.ui.own_files import OwnFile
+
+    opening = OPENING.encode()
+    others = set(arguments) - {"page", "example", "iteration", "cell", "place"}
+    return OwnFile.offered and not others and arguments.get("example", [opening])[-1] == opening
 
 
 def _routes() -> list[tuple[Any, ...]]:
@@ -108,12 +152,11 @@ def begin() -> None:
     """Load what every page needs of the UI kit; the first thing that a page does."""
     import panel as pn
 
-    from supdr_viz.ui.bridge import GONE
     from supdr_viz.ui.panel_workarounds import tell_what_is_emptied
 
     # Signatures are for editors, entry points for what others add: both would cost visitors time.
     unneeded = {"apply_signatures": False, "load_entry_points": False}
-    pn.extension("filedropper", notifications=True, disconnect_notification=GONE, **unneeded)
+    pn.extension("filedropper", notifications=True, disconnect_notification=DISCONNECTED, **unneeded)
     tell_what_is_emptied()
 
 

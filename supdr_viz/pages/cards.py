@@ -14,7 +14,7 @@ from panel.custom import Child
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bar import Bar, BarControl, style
 from supdr_viz.ui.own_files import ASSETS, Script
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 
 _BESIDE = ("keys", "numbers", "numbers of the map")
 

@@ -8,15 +8,13 @@ from urllib.parse import urlencode, urljoin
 
 import panel as pn
 
+from supdr_viz.pages.follow import FOLLOW
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.page_thread import Call, call_in_page
 from supdr_viz.views.stage.followers import Followers
 from supdr_viz.views.stage.socket import StageSocket
 from supdr_viz.views.stage.stage import Stage
-
-# Address of the page that follows, beside the other pages.
-FOLLOW = "follow"
 
 OPEN, END = "Open a class link", "End the class link"
 

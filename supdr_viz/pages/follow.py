@@ -7,11 +7,12 @@ from functools import cache
 
 from tornado.web import RequestHandler
 
-from supdr_viz.pages.class_link import FOLLOW
-from supdr_viz.pages.training_bar import STATUS_CSS
-from supdr_viz.ui.markup import HEAD_CSS, TEXT_CSS
+from supdr_viz.ui.markup import HEAD_CSS, STATUS_CSS, TEXT_CSS
 from supdr_viz.ui.own_files import ASSETS, OwnFile, bundle
 from supdr_viz.ui.theme import FONTS, css_variables, palette
+
+# Address of the page, beside the other pages.
+FOLLOW = "follow"
 
 _SQUARES = {"input": (), "latent": ("numbers of the map",), "method": ("keys", "numbers")}
 _CURVES = ("losses", "errors")

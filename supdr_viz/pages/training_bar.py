@@ -14,18 +14,8 @@ from supdr_viz.run.status import WORDS, Phase
 from supdr_viz.ui import panel_workarounds, widgets
 from supdr_viz.ui.bar import Bar, Button, Toggle
 from supdr_viz.ui.binding import Bound
+from supdr_viz.ui.markup import STATUS_CSS
 from supdr_viz.views.stage.components import Hub
-
-STATUS_CSS = """
-:host { min-width: 0; } .status { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 12px; }
-.chip { border: 1px solid currentColor; border-radius: 999px; padding: 2px 9px; white-space: nowrap; }
-.chip.running { color: var(--supdr-running); } .chip.paused { color: var(--supdr-paused); }
-.chip.primary { color: var(--supdr-primary); }
-.chip.failed { color: var(--supdr-failed); } .chip.quiet { color: var(--supdr-secondary); }
-b { font-variant-numeric: tabular-nums; }
-.numbers { flex: 1 1 0; min-width: 240px; font-variant-numeric: tabular-nums; }
-.part { white-space: nowrap; }
-"""
 
 ITERATION = '<span class="quiet small" aria-hidden="true">Iteration</span>'
 

@@ -7,7 +7,8 @@ they say so.
 from __future__ import annotations
 
 from supdr_viz.experiment.settings import read_table
+from supdr_viz.presets import OPENING
 from supdr_viz.presets.reading import read_presets
 
 # The explorer's presets.
-PRESETS = read_presets(("start", "mac", "sldr", "sdr_glm", "snf", "nsdr"), read_table, opening="three-spirals")
+PRESETS = read_presets(("start", "mac", "sldr", "sdr_glm", "snf", "nsdr"), read_table, opening=OPENING)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Mapping
 from importlib import resources
 from string import Template
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 from weakref import WeakSet
 
@@ -24,6 +24,7 @@ from bokeh.events import DocumentReady
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import Finish, HTTPError, OutputTransform, RequestHandler
 
+from supdr_viz.serving.page_start import FilesAsked
 from supdr_viz.serving.visitor_cookie import PAYLOAD, SOCKET, visitor_of
 from supdr_viz.serving.waiting_room import WaitingRoom
 from supdr_viz.ui.markup import escape
@@ -46,16 +47,23 @@ NOT_THERE = 404
 class Admission(Handler):
     """Decides on every page that is asked for before it is built: in, wait, or refused.
 
-    `refuse`: ``refuse(caller)`` returns the status with which a caller is refused, 0 if there is room. `comes_within`:
+    `refuse`: ``refuse(caller)`` returns the status with which a caller is refused, 0 if there is room. `files`: that
+    browsers ask for once they have the start of their page: these are answered before it is built. `comes_within`:
     seconds for which a page is kept for a browser that has not connected yet: it may be slow, or load much.
     `most_kept`: pages that are kept so; of more, the oldest end as soon as any page that is not on display.
     """
 
     def __init__(
-        self, queue: WaitingRoom, refuse: Callable[[str], int], *, comes_within: float = 60.0, most_kept: int = 64
+        self,
+        queue: WaitingRoom,
+        refuse: Callable[[str], int],
+        files: FilesAsked,
+        *,
+        comes_within: float = 60.0,
+        most_kept: int = 64,
     ) -> None:
         super().__init__()
-        self._queue, self._refuse = queue, refuse
+        self._queue, self._refuse, self._files = queue, refuse, files
         self._comes_within, self._most_kept = comes_within, most_kept
         self._let_in: WeakSet[HTTPServerRequest] = WeakSet()
         self._unvisited: list[list[Callable[[], None]]] = []
@@ -99,7 +107,10 @@ class Admission(Handler):
         request = getattr(session_context, "request", None)
         if request is None or request.path.endswith(SOCKET):
             return
-        await self._queue.lull()
+        visitor = cast(Any, session_context).token_payload[PAYLOAD]
+        self._files.begin(visitor)
+        await self._queue.lull(lambda: self._files.go_on(visitor))
+        self._files.end(visitor)
         # The page is built before anything else happens.
         asyncio.get_running_loop().call_soon(self._built, session_context)
 

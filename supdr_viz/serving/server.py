@@ -10,7 +10,9 @@ import gc
 import secrets
 import signal
 import sys
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,6 +20,7 @@ from supdr.engine.processes import processors
 from supdr_viz.data.quotas import most
 
 if TYPE_CHECKING:
+    from bokeh.document import Document
     from panel.io.server import Server
     from tornado.ioloop import IOLoop
 
@@ -65,12 +68,14 @@ class Site:
     load: imports what a page needs; takes its name.
     build: builds a page for the visitor of the current session; takes the name of its address.
     routes: returns what the pages ask of their server beside themselves: addresses and handlers of Tornado.
+    empty: returns the document of a page without content; takes the name and the arguments of the page's address.
     """
 
     titles: Mapping[str, str]
     load: Callable[[str], object]
     build: Callable[[str], Any]
     routes: Callable[[], list[tuple[Any, ...]]]
+    empty: Callable[[str, Mapping[str, list[bytes]]], Document]
 
     @property
     def first(self) -> str:
@@ -85,6 +90,14 @@ def _get_ready(loop: IOLoop, site: Site, visitors: Visitors, names: Sequence[str
         loop.call_later(BETWEEN, _get_ready, loop, site, visitors, names[1:])
     elif not visitors.open:
         _build_unseen(site)
+
+
+def _start_of_first(server: Server, site: Site) -> None:
+    """Have the start of the first page ready before its first visitor."""
+    from supdr_viz.serving.page_start import start_of
+    from supdr_viz.ui.panel_workarounds import application_of
+
+    start_of(application_of(server), site.empty(site.first, {}))
 
 
 def _build_unseen(site: Site) -> None:
@@ -172,13 +185,17 @@ def uncollected() -> Iterator[None]:
         gc.enable()
 
 
-def serve(site: Site, arguments: argparse.Namespace, port: int, show: bool) -> int:
+def serve(
+    site: Site, arguments: argparse.Namespace, port: int, show: bool, prepare: Callable[[], object] = lambda: None
+) -> int:
     """Serve until interrupted.
 
     `site`: the pages; `arguments`: of the command; `port`: a free one; `show`: whether to open the first page in a
-    browser. Returns the exit status.
+    browser; `prepare`: called in a thread of its own once the server answers, before what the first page needs is
+    imported there. Returns the exit status.
     """
     allow_many_files()
+    loaded: Future[None] = Future()
     with uncollected():
         from supdr_viz.serving.log import log_json, log_sparingly
         from supdr_viz.serving.security_headers import Visitors
@@ -188,7 +205,7 @@ def serve(site: Site, arguments: argparse.Namespace, port: int, show: bool) -> i
         queue = WaitingRoom(process=arguments.worker)
         visitors = Visitors(most("pages"), most("pages-each"), queue.arrived)
         try:
-            server = _server(site, arguments, port, show, queue, visitors)
+            server = _server(site, arguments, port, show, queue, visitors, loaded)
         except OSError as error:
             print(f"supdr-viz: {explained(error, arguments.address, port)}", file=sys.stderr)
             return 1
@@ -197,17 +214,34 @@ def serve(site: Site, arguments: argparse.Namespace, port: int, show: bool) -> i
         else:
             log_sparingly()
         print(greeting(arguments, port, site.first, processors()), flush=True)
-        # What is loaded now stays loaded: without it in every collection, the pauses are short.
-        gc.freeze()
     # What ends a service ends it as Ctrl+C does.  By itself it would end none that is the first process of a container.
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     keep_little()
     server.start()
     server.io_loop.add_callback(start_clock)
-    server.io_loop.call_later(READY_AFTER, _get_ready, server.io_loop, site, visitors, list(site.titles))
+    server.io_loop.add_callback(_start_of_first, server, site)
     close_after_hours()
+    get_ready = functools.partial(_get_ready, server.io_loop, site, visitors, list(site.titles))
+    loaded.add_done_callback(
+        lambda _done: server.io_loop.add_callback(server.io_loop.call_later, READY_AFTER, get_ready)
+    )
+    threading.Thread(target=_load, args=(site, prepare, loaded), name="supdr-loading", daemon=True).start()
     server.io_loop.start()
     return 0
+
+
+def _load(site: Site, prepare: Callable[[], object], loaded: Future[None]) -> None:
+    """Import what the first page needs, and set the result of `loaded`: half of the start, in which stills are sent."""
+    try:
+        prepare()
+        with uncollected():
+            site.load(site.first)
+            # What is loaded now stays loaded: without it in every collection, the pauses are short.
+            gc.freeze()
+    except BaseException as error:
+        loaded.set_exception(error)  # pages say that they could not be built
+    else:
+        loaded.set_result(None)
 
 
 def keep_little() -> None:
@@ -224,9 +258,9 @@ def close_after_hours() -> None:
     """Close pages that are open for as long as the quota allows, in the loop of the current thread; once."""
     from tornado.ioloop import PeriodicCallback
 
-    from supdr_viz.ui.bridge import close_old
-
     if hours := most("hours"):
+        from supdr_viz.ui.bridge import close_old
+
         PeriodicCallback(functools.partial(close_old, 3600.0 * hours), 60_000).start()
 
 
@@ -244,19 +278,30 @@ def routes_of_pages(site: Site, pages: Collection[str], process: int = 0) -> lis
 
 
 def _server(
-    site: Site, arguments: argparse.Namespace, port: int, show: bool, queue: WaitingRoom, visitors: Visitors
+    site: Site,
+    arguments: argparse.Namespace,
+    port: int,
+    show: bool,
+    queue: WaitingRoom,
+    visitors: Visitors,
+    loaded: Future[None],
 ) -> Server:
-    """Make the server with all its pages; it does not answer yet."""
+    """Make the server with all its pages; it does not answer yet.
+
+    `loaded`: what the sessions of pages wait for.
+    """
     import panel as pn
     from bokeh.settings import settings
     from panel.io.application import build_applications
+    from tornado.web import ErrorHandler
 
     from supdr_viz.serving.admission import Admission, Refusal
     from supdr_viz.serving.log import answers
+    from supdr_viz.serving.page_start import FilesAsked, start_early
     from supdr_viz.serving.security_headers import Headers
     from supdr_viz.serving.visitor_cookie import Cookie
     from supdr_viz.ui.components import USED
-    from supdr_viz.ui.panel_workarounds import describe_only, withhold
+    from supdr_viz.ui.panel_workarounds import application_of, describe_only
 
     # What helps the author of a page costs its visitors time.
     settings.perform_error_diagnostics = settings.perform_document_validation = False
@@ -264,11 +309,11 @@ def _server(
     # Without a secret of the user's own, logins last as long as this process.
     cookie_secret = (pn.config.cookie_secret or secrets.token_hex(32)) if arguments.basic_auth else None
     routes = _routes(site, arguments, queue, visitors)
-    site.load(site.first)
     pages: dict[str, Any] = {name: visitors.admitting(functools.partial(site.build, name)) for name in site.titles}
     applications: dict[str, Any] = build_applications(pages, title=dict(site.titles))
+    files = FilesAsked()
     for application in applications.values():
-        application.add(Admission(queue, visitors.refuse))
+        application.add(Admission(queue, visitors.refuse, files))
     named = (*site.titles, "ended", "follow", "health", "own", "stage", "static", "turn")
     notes: dict[str, Any] = {"log_function": answers(named)} if arguments.log_json else {}
     server = pn.io.server.get_server(
@@ -288,11 +333,16 @@ def _server(
             Refusal.saying(visitors.refusals),
             Headers.shown_in(arguments.embed_in),
             Cookie.of(arguments.worker),
+            files.note,
         ],
         **SERVER_OPTIONS,
     )
+    application = application_of(server)
+    start_early(application, site.titles, site.empty, loaded)
     # Scripts that put a page into one of another site would tell that site the page's token; frames do not.
-    withhold(server, [f"/{name}/autoload.js" for name in site.titles])
+    application.add_handlers(
+        ".*", [(f"/{name}/autoload.js", ErrorHandler, {"status_code": 404}) for name in site.titles]
+    )
     return server
 
 

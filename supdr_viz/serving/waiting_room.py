@@ -127,11 +127,15 @@ class WaitingRoom:
         """Whether a visitor who has entered still waits for a page; a failed one counts for `ON_THE_WAY` seconds."""
         return not self._built and self._clock() - self._began < ON_THE_WAY
 
-    async def lull(self) -> None:
-        """Wait until all who have arrived have a place in the queue: no request is answered while a page is built."""
+    async def lull(self, is_loading: Callable[[], bool] = lambda: False) -> None:
+        """Wait until all who have arrived have a place in the queue: no request is answered while a page is built.
+
+        `is_loading`: whether the browser for which a page is built still asks for files, for which it waits if no other
+        visitor does.
+        """
         until, first = self._clock() + LONGEST_LULL, self._came
         came = -1
-        while came < self._came and self._clock() < until:
+        while self._clock() < until and (came < self._came or (is_loading() and not self.waiting)):
             came = self._came
             await asyncio.sleep(LULL if came == first else BREATH)  # where some have come, more may be on their way
         self._began = self._clock()

@@ -13,7 +13,6 @@ from weakref import WeakKeyDictionary
 
 import panel as pn
 
-from supdr.datasets import FileProblem
 from supdr.engine.optional import PackageMissing
 from supdr_viz.data.atomic_write import disk_trouble
 from supdr_viz.data.quotas import most
@@ -169,6 +168,8 @@ def at_work(document: Any) -> bool:
 
 def attempt(work: Callable[[], Any]) -> Outcome:
     """Call `work` and turn whatever it raises into a sentence."""
+    from supdr.datasets import FileProblem  # a second of imports, which a server that starts does not wait for
+
     try:
         return Outcome(work())
     except Cancelled:

@@ -42,9 +42,6 @@ TAKES_DROPS = "takes-drops"
 # Milliseconds after which a page that was asked whether it is settled, and was not, looks again.
 LOOK_AGAIN = 20
 
-# What a page says whose server does not answer any more.
-GONE = "Lost the connection to the server. Reconnecting; your settings are kept."
-
 # Pages that have come to their browser.
 _OPEN: WeakKeyDictionary[Document, ref[Bridge]] = WeakKeyDictionary()
 

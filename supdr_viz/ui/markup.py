@@ -31,6 +31,18 @@ BOX_CSS = """
 padding: 8px; box-sizing: border-box; min-width: 0; overflow: hidden; }
 """
 
+# Status lines: of a run, a sweep, a follower.
+STATUS_CSS = """
+:host { min-width: 0; } .status { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 12px; }
+.chip { border: 1px solid currentColor; border-radius: 999px; padding: 2px 9px; white-space: nowrap; }
+.chip.running { color: var(--supdr-running); } .chip.paused { color: var(--supdr-paused); }
+.chip.primary { color: var(--supdr-primary); }
+.chip.failed { color: var(--supdr-failed); } .chip.quiet { color: var(--supdr-secondary); }
+b { font-variant-numeric: tabular-nums; }
+.numbers { flex: 1 1 0; min-width: 240px; font-variant-numeric: tabular-nums; }
+.part { white-space: nowrap; }
+"""
+
 FLOW_CSS = ":host { flex-wrap: wrap; min-width: 0 !important; } * { align-self: center; }"
 
 # A letter with a subscript, as plain text has it: no name of a column or class.

@@ -8,10 +8,8 @@ first visit.
 from __future__ import annotations
 
 import gzip
-import mimetypes
-from collections.abc import Generator
+import zlib
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,9 +24,6 @@ TEXTS = frozenset({".js", ".css", ".svg"})
 
 # Names under which a browser on the same machine asks.
 ON_THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "[::1]"})
-
-# Ends the name under which a packed file is kept: no file on a disk is called so.
-PACKED = "\0gzip"
 
 
 def gains(request: HTTPServerRequest) -> bool:
@@ -48,23 +43,18 @@ class Packing:
         self._submitted: set[str] = set()
         self._packed: dict[str, bytes] = {}
 
-    def name(self, path: str) -> str | None:
-        """Return under which name a file is kept, or None as long as it is not packed.
+    def content(self, path: str) -> bytes | None:
+        """Return a file packed, or None as long as it is not.
 
         `path`: absolute.
         """
         if path not in self._submitted and len(self._submitted) < self._most:
             self._submitted.add(path)
             self._thread.submit(self._pack, path)
-        name = path + PACKED
-        return name if name in self._packed else None
-
-    def content(self, name: str) -> bytes | None:
-        """Return what is kept under a name, or None."""
-        return self._packed.get(name)
+        return self._packed.get(path)
 
     def _pack(self, path: str) -> None:
-        self._packed[path + PACKED] = gzip.compress(Path(path).read_bytes(), mtime=0)
+        self._packed[path] = gzip.compress(Path(path).read_bytes(), mtime=0)
 
 
 class PackedFile(StaticFileHandler):
@@ -74,57 +64,42 @@ class PackedFile(StaticFileHandler):
     """
 
     packing: ClassVar[Packing]
-    _changed_at = 0.0
 
-    def validate_absolute_path(self, root: Any, absolute_path: str) -> str | None:
-        """Return the file that is asked for, or the name under which it is kept.
+    async def get(self, path: str, include_body: bool = True) -> None:
+        """Send a file, or only its headers.
 
-        `root`: of the kit's handler.
+        `path`: after the address of the files.
         """
-        path = super().validate_absolute_path(root, absolute_path)
-        if path is None or Path(path).suffix not in TEXTS:
-            return path
-        self._changed_at = Path(path).stat().st_mtime
-        self.set_header("Vary", "Accept-Encoding")
+        if Path(path).suffix not in TEXTS:
+            await super().get(path, include_body)
+            return
         # Parts of a file as it is and parts of the same file packed would not fit together.
         self.request.headers.pop("Range", None)
-        packed = self.packing.name(path) if gains(self.request) else None
+        self.path = self.parse_url_path(path)
+        self.absolute_path = self.validate_absolute_path(self.root, self.get_absolute_path(self.root, self.path))
+        packed = self.packing.content(self.absolute_path or "") if gains(self.request) else None
         if packed is None:
-            return path
+            await super().get(path, include_body)
+        else:
+            self._send(packed, include_body)
+
+    def _send(self, packed: bytes, include_body: bool) -> None:
+        """Send the file packed, unless the browser has it."""
+        self.modified = self.get_modified_time()
+        self.set_headers()
         self.set_header("Content-Encoding", "gzip")
-        return packed
+        self.set_header("Content-Length", len(packed))
+        self.set_header("Etag", f'"{zlib.crc32(packed):08x}-gzip"')
+        if self.should_return_304():
+            self.set_status(304)
+        elif include_body:
+            self.write(packed)
 
     def set_extra_headers(self, path: str) -> None:
-        """Offer no parts of what may be packed."""
+        """Say of what may be packed that it depends on the browser, and offer no parts of it."""
         if Path(path).suffix in TEXTS:
+            self.set_header("Vary", "Accept-Encoding")
             self.set_header("Accept-Ranges", "none")
-
-    def get_modified_time(self) -> datetime | None:
-        """Return when the file that is asked for was changed."""
-        if not self._changed_at:
-            return super().get_modified_time()
-        return datetime.fromtimestamp(int(self._changed_at), UTC)
-
-    @classmethod
-    def get_content(
-        cls, abspath: str, start: int | None = None, end: int | None = None
-    ) -> Generator[bytes, None, None]:
-        """Yield the bytes of a file, or of what is kept under a name."""
-        packed = cls.packing.content(abspath)
-        if packed is None:
-            yield from super().get_content(abspath, start, end)
-        else:
-            yield packed[start:end]
-
-    def get_content_size(self) -> int:
-        """Return how many bytes there are to send."""
-        packed = self.packing.content(self.absolute_path or "")
-        return super().get_content_size() if packed is None else len(packed)
-
-    def get_content_type(self) -> str:
-        """Return the type of what is unpacked."""
-        kind, _encoding = mimetypes.guess_type((self.absolute_path or "").removesuffix(PACKED))
-        return kind or super().get_content_type()
 
 
 class KitFile(PackedFile, StaticHandler):

@@ -6,7 +6,7 @@ of them can go: when the kit does by itself what is done here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -23,7 +23,6 @@ from panel.io.server import Server
 from panel.util import edit_readonly
 from panel_material_ui.base import MaterialComponent
 from panel_material_ui.widgets.base import MaterialWidget
-from tornado.web import ErrorHandler
 
 from supdr_viz.ui.upload_budget import reserve
 
@@ -102,13 +101,13 @@ def start_clock() -> None:
     pn.state._schedule_busy_cleanup()
 
 
-def withhold(server: Server, addresses: Iterable[str]) -> None:
-    """Have the server say of addresses of the kit's own that there is nothing.
+def application_of(server: Server) -> BokehTornado:
+    """Return what answers the requests of a server, so that handlers can be added that come before the kit's own.
 
-    Addresses that are added come after those of pages, and there is no option to leave one of these out.  No issue
-    upstream that tells of it is known.
+    Addresses that the server is given come after those of pages, and there is no option to leave one of these out.  No
+    issue upstream that tells of it is known.
     """
-    server._tornado.add_handlers(".*", [(address, ErrorHandler, {"status_code": 404}) for address in addresses])
+    return server._tornado
 
 
 def answering_server(document: Document) -> BokehTornado | None:

@@ -168,9 +168,12 @@ def _asset(name: str) -> str:
     return ASSETS.joinpath(name).read_text(encoding="utf-8")
 
 
+# A comment in the page's HTML: what stands above it is the same for all visitors who ask for the page.
+END_OF_START = "<!-- of this visitor -->"
+
 # The page's HTML template: theme and background are right before anything is painted. The theme is the one chosen last
-# in this browser, else the system's. A skeleton of the page is in place of the kit's scrim, and before the scripts: the
-# browser paints it while it loads them. The kit's script shows and hides it by its name.
+# in this browser, else the system's. A skeleton of the page is in place of the kit's scrim, and before the style sheets
+# and scripts: the browser paints it while it loads them. The kit's script shows and hides it by its name.
 HEAD = (
     """{% extends "base.html" %}{% block preamble %}{{ super() }}
 <script>"""
@@ -178,15 +181,18 @@ HEAD = (
     + panel_workarounds.MODULES_AS_THEY_ARE
     + panel_workarounds.SOCKETS_AS_THEY_ARE
     + "</script>{% endblock %}"
-    + "{% block css_resources %}"
-    + _without(panel_workarounds.FONTS_FOR_ALL_LETTERS, "css")
-    + "{% endblock %}{% block js_resources %}{% endblock %}{% block loader_css %}"
+    + "{% block css_resources %}{% endblock %}{% block js_resources %}{% endblock %}{% block loader_css %}"
     + _asset("skeleton.css")
     + "{% endblock %}{% block loader %}"
     + _asset("skeleton.html")
     + "{# still #}"
+    + _without(panel_workarounds.FONTS_FOR_ALL_LETTERS, "css")
+    + """{% for css in resources.css.values() %}<link rel="stylesheet" href="{{ css }}">
+{% endfor %}{% for css in resources.raw_css %}<style>{{ css }}</style>
+{% endfor %}"""
     + _without("bokeh-gl", "js")  # no figure is drawn by WebGL
-    + """{% endblock %}{% block postamble %}{{ super() }}
+    + END_OF_START
+    + """{% endblock %}{% block postamble %}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
 html { color-scheme: light; --supdr-dark: 0; """

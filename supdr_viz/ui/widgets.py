@@ -41,6 +41,24 @@ from supdr_viz.ui.slider import Slider as Slider
 # --- page -----------------------------------------------------------------------------------------------------------
 
 
+def _move_less() -> None:
+    """Give the current page's head the style sheet for visitors who ask for less motion."""
+    option, calm = "css_files" if OwnFile.offered else "raw_css", sheet(theme.LESS_MOTION)
+    if calm not in (sheets := getattr(pn.config, option)):
+        setattr(pn.config, option, [*sheets, calm])
+
+
+def empty_page(*, with_still: bool) -> pmui.Page:
+    """Make a page without content: its HTML starts as that of every other page.
+
+    `with_still`: see `theme.template`.
+    """
+    _move_less()
+    page = pmui.Page(**{**theme.page_options(), "template": theme.template(with_still)})
+    panel_workarounds.never_busy(page)
+    return page
+
+
 def make_page(
     bridge: Bridge,
     *,
@@ -55,9 +73,7 @@ def make_page(
     page; `wide`, `narrow`: return what the header of a wide window holds, and what a narrow one has above its sidebar
     instead: built when the window is so for the first time; `**content`: ``main``, … of ``panel_material_ui.Page``.
     """
-    option, calm = "css_files" if OwnFile.offered else "raw_css", sheet(theme.LESS_MOTION)
-    if calm not in (sheets := getattr(pn.config, option)):
-        setattr(pn.config, option, [*sheets, calm])
+    _move_less()
     above = pn.Column(margin=0, css_classes=["narrow-only"], **WIDE)
     page = pmui.Page(**theme.page_options(), sidebar=[above, *sidebar], **content)
     panel_workarounds.never_busy(page)

@@ -18,6 +18,14 @@ CARDS = """(selector) => {
   return found.filter((box) => box.width).map(({x, y, width, height}) => [x, y, width, height])
 }"""
 
+HAS_PICTURES = """() => {
+  const shown = [...document.querySelectorAll("#still i")].filter((each) => each.getClientRects().length)
+  const pictures = shown.map((each) => getComputedStyle(each).backgroundImage).filter((each) => each.startsWith("url"))
+  const fonts = performance.getEntriesByType("resource").some((each) => each.name.endsWith(".woff2"))
+  return fonts && pictures.every((each) => performance.getEntriesByName(each.slice(5, -2)).length)
+}"""
+"""Whether all pictures of the still, and a font, have come: the server sends none while it builds the page."""
+
 SHIFTS = """() => new Promise((done) => {
   let shift = 0
   const ended = Number(document.documentElement.dataset.stillEnded)
@@ -66,7 +74,8 @@ def test_the_still_of_the_opening_is_what_the_page_then_shows(open_app, server, 
     assert app.evaluate(SHIFTS) < 0.001  # nothing of the page moves after the still has gone
     page = arriving(app, f"{server.url}/explorer", scheme)
     page.locator("#still i:visible").first.wait_for()
-    page.wait_for_timeout(1000)  # its pictures come
+    page.wait_for_function(HAS_PICTURES)
+    page.wait_for_timeout(1000)
     differs = np.abs(pixels(app.page) - pixels(page)).max(axis=2) > 40
     page.close()
     # `python scripts/still.py` draws it anew where this fails after a change of the page.

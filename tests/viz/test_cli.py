@@ -314,6 +314,24 @@ def answer_of(address):
         return error.code, error.read().decode()
 
 
+def test_a_server_answers_before_the_methods_are_imported():
+    """Of a start that takes four seconds, three are imports of what only pages need."""
+    program = """
+import sys
+from supdr_viz import cli
+from supdr_viz.serving import server
+
+def imported(*_arguments):
+    print(*sorted({"sklearn", "scipy", "numba", "pandas", "holoviews"} & set(sys.modules)), sep=",", flush=True)
+    sys.exit()
+
+server.greeting = imported
+cli.main(["--port", "0", "--no-browser"])
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "\n", "")
+
+
 def test_the_process_ends_after_its_exit_functions_without_unwinding_threads():
     program = """
 import atexit, sys, threading, time

@@ -1,9 +1,11 @@
 """Compiling ahead of time: it is complete, it is recognised, and it never happens in the server's own process."""
 
 import os
+import re
 import subprocess
 import sys
 import threading
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -89,6 +91,15 @@ def test_every_kernel_of_the_app_is_compiled(compiled):
     files = [file.name for file in folder.rglob("*.nbc")]
     assert kernels
     assert not [kernel for kernel in kernels if not any(file.startswith(kernel) for file in files)]
+
+
+@pytest.mark.slow
+def test_every_kernel_is_compiled_for_one_kind_of_arrays(compiled):
+    """A second one, read-only or strided, would double the time of the first start."""
+    folder, _ = compiled
+    versions = Counter(re.sub(r"\.\d+\.nbc$", "", file.name) for file in folder.rglob("*.nbc"))
+    assert versions
+    assert not [kernel for kernel, count in versions.items() if count > 1]
 
 
 EVERY_CHOICE = """

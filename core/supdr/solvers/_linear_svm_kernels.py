@@ -2,7 +2,7 @@
 
 Rows are stored across: A is (D, n) with A[l, i] = y_i z_il and, last, A[D-1, i] = y_i for the bias; every loop runs
 over i.  Sums may be reordered (fastmath "reassoc"): vector instructions need that, and without them sums are the
-whole cost.
+whole cost.  Vectors are copied by loops: to compile ``a[:] = b`` takes four seconds, most of them for its errors.
 """
 
 import numpy as np
@@ -25,7 +25,8 @@ MAX_LINE_TRIALS = 60
 def hinge_arguments(A: Array, theta: Array, linear: Array, t: Array) -> None:
     """Write t = linear - theta'A in place.  A (D, n), theta (D,), linear (n,), t (n,)."""
     D, n = A.shape
-    t[:] = linear
+    for i in range(n):
+        t[i] = linear[i]
     for j in range(D):
         value = theta[j]
         row = A[j]
@@ -221,7 +222,8 @@ def newton_steps(
             _predict(A, weight, constant, centre, tau, unit, fit_bias, theta, t, beta, direction)
             slope = _fall(g, direction)
         if not slope < 0.0:
-            direction[:] = g  # of ascent, as t falls by s A'(-direction)
+            for j in range(D):
+                direction[j] = g[j]  # of ascent, as t falls by s A'(-direction)
             solve_in_place(_hessian(A, weight, beta, tau, unit, fit_bias), direction, D)
             slope = _fall(g, direction)
         if not -np.inf < slope < 0.0:

@@ -179,7 +179,7 @@ def solve_heads(
     gap; `n_jobs`: threads over the heads.
     """
     n, P = signs.shape
-    weight = np.broadcast_to(np.asarray(C, dtype=np.float64), (n,))
+    weight = np.full(n, C, dtype=np.float64)  # a copy: the kernels are not compiled for arrays that are read only
 
     def solve(k: int) -> LinearSVMSolution:
         """Fit classifier k."""

@@ -25,7 +25,7 @@ def solve_nonnegative(packed: NDArray, ridge: float, right: NDArray, start: NDAr
     added to every diagonal, > 0; `right` (n, d): linear parts; `start` (n, d): where to begin, within the bounds;
     `n_bounded`: b <= d. Returns (n, d).
     """
-    solution = np.array(start, order="C")
+    right, solution = np.ascontiguousarray(right), np.array(start, order="C")
     work = np.empty((right.shape[1], right.shape[1]))
     for begin in range(0, len(right), SYSTEMS):
         checkpoint()

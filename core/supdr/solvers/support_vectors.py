@@ -78,19 +78,24 @@ def _walk_to_vertex(moves, C, alpha):  # noqa: ANN001
                 hit, room = i, way
         if hit < 0:
             continue
-        alpha += room * move
+        for i in range(len(alpha)):
+            alpha[i] += room * move[i]
         alpha[hit] = C[hit] if move[hit] > 0.0 else 0.0
         pivot = 0  # the row that moves it most replaces the one just used
         for row in range(last + 1):
             if abs(moves[row, hit]) > abs(moves[pivot, hit]):
                 pivot = row
         chosen = moves[pivot] / moves[pivot, hit]
-        moves[pivot] = moves[last]
+        for i in range(len(alpha)):
+            moves[pivot, i] = moves[last, i]  # by a loop: a[:] = b takes four seconds to compile
         for row in range(last):
-            moves[row] -= moves[row, hit] * chosen
+            share = moves[row, hit]
+            for i in range(len(alpha)):
+                moves[row, i] -= share * chosen[i]
             moves[row, hit] = 0.0
             length = np.sqrt((moves[row] ** 2).sum())
             if length > 0.0:
-                moves[row] /= length
+                for i in range(len(alpha)):
+                    moves[row, i] /= length
     for i in range(len(alpha)):
         alpha[i] = min(max(alpha[i], 0.0), C[i])

@@ -28,8 +28,8 @@ from supdr_viz.ui.bar import Bar, Button, Toggle
 from supdr_viz.ui.binding import BoundChoice
 from supdr_viz.ui.bridge import CHOOSES, Bridge
 from supdr_viz.ui.notice import Notice, remarks
-from supdr_viz.views import class_legend
 from supdr_viz.views.objectives import Objectives
+from supdr_viz.views.plane import class_legend
 from supdr_viz.views.stage.components import Hub
 
 TITLE = '<h1 class="hidden">supdr comparison: several methods on the same rows, side by side</h1>'

@@ -15,7 +15,7 @@ from supdr_viz.pages.explorer.question import Interrupted, Question, paragraph
 from supdr_viz.pictures.types import Frame
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 from supdr_viz.views.stage.packed_positions import packed_places
 
 CHOICES = {"20 seeds": "seed", "20 bootstraps": "bootstrap", "20 subsamples": "subsample"}

@@ -18,7 +18,7 @@ from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase, Status
 from supdr_viz.ui import widgets
 from supdr_viz.ui.lazy import Fold
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 
 TITLE = "May I believe this map?"
 

@@ -15,7 +15,7 @@ from supdr_viz.pages.explorer.small_pictures import side_by_side, small_map
 from supdr_viz.pictures.surface import LatentPlane, latent_axes
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 
 CHOICES = {"19 times": 19, "99 times": 99, "199 times": 199}
 TWIN = "map of shuffled labels"

@@ -13,7 +13,7 @@ from supdr_viz.run.session import Session
 from supdr_viz.ui import widgets
 from supdr_viz.ui.background import Latest, Outcome
 from supdr_viz.ui.binding import BoundChoice
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 
 TITLE = "What separates two classes?"
 NO_CLASSES = "There are no two classes to compare."

@@ -14,7 +14,7 @@ from supdr_viz.data.sources import SOURCES
 from supdr_viz.experiment.build import usable_drawn
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.run.session import Session
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 
 
 class DrawnPoints:

@@ -14,7 +14,7 @@ from supdr_viz.run.row_values import RowValues
 from supdr_viz.run.session import Session
 from supdr_viz.ui.background import Latest, Outcome
 from supdr_viz.ui.bar import Pickable, Search
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 from supdr_viz.views.colours import PICK_ERRORS, PICK_MISPLACED
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from supdr_viz.run.session import Session
 from supdr_viz.ui.background import Latest, Outcome
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 
 
 class LassoCount:

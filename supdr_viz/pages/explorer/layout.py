@@ -24,8 +24,9 @@ from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.lazy import Choice
 from supdr_viz.ui.notice import Notice, remarks
 from supdr_viz.ui.page_thread import follow
-from supdr_viz.views import Board, class_legend
+from supdr_viz.views.board import Board
 from supdr_viz.views.colours import colour_choices
+from supdr_viz.views.plane import class_legend
 from supdr_viz.views.points import Points, shows_pictures
 
 # Pixels at the end of the page that the bar over it may cover.

@@ -20,7 +20,7 @@ from supdr_viz.experiment.reader import Reader
 from supdr_viz.experiment.settings import Settings, from_json, parse_query, to_json, to_query
 from supdr_viz.export.progress import Progress
 from supdr_viz.export.work import export_work
-from supdr_viz.pages import begin, link, page_arguments
+from supdr_viz.pages import begin, has_still, link, page_arguments
 from supdr_viz.pages.class_link import ClassLink
 from supdr_viz.pages.explorer.belief import Belief
 from supdr_viz.pages.explorer.drawn_points import DrawnPoints
@@ -43,10 +43,10 @@ from supdr_viz.run.session import Session
 from supdr_viz.run.status import Status
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bridge import KEYS, PRESENT_KEYS, Bridge
-from supdr_viz.ui.own_files import OwnFile
 from supdr_viz.ui.page_thread import follow
 from supdr_viz.ui.theme import template
-from supdr_viz.views import Board, class_legend
+from supdr_viz.views.board import Board
+from supdr_viz.views.plane import class_legend
 
 # Steps that a run takes by itself, at most, when its page is opened.
 FURTHEST = 100_000
@@ -59,14 +59,14 @@ def explorer() -> Any:
     """Build the explorer for the visitor of the current session."""
     begin()
     arguments = page_arguments()
+    still = has_still(arguments)
     iteration, fits = (_whole_number(arguments.pop(name, [])) for name in ("iteration", "cell"))
     place = arguments_entries({"place": arguments.pop("place", [b""])})["place"][:MOST_PLACE] if fits else ""
     presents = bool(arguments.pop("present", []))
     if not set(arguments) - {"example"}:
         reader = Reader(arguments_entries(arguments))
         name = reader.one_of("example", PRESETS, "example", PRESETS.opening.name)
-        opening = name == PRESETS.opening.name and not (reader.problems or presents)
-        options: dict[str, Any] = {"template": template(with_still=OwnFile.offered)} if opening else {}
+        options: dict[str, Any] = {"template": template(with_still=True)} if still else {}
         return Explorer(PRESETS[name].settings, reader.problems, preset=name, presents=presents, **options).page
     settings, problems = parse_query(arguments)
     preset = "" if settings.data == "file" else PRESETS.name_of(settings)  # a file may be any

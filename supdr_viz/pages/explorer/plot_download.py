@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from supdr_viz.run.session import Session
-from supdr_viz.views import Board, class_legend
+from supdr_viz.views.board import Board
+from supdr_viz.views.plane import class_legend
 
 # What can be saved as a picture: title -> name of the view.
 PLOTS = {

@@ -27,7 +27,7 @@ from supdr_viz.pictures.map_quality import InputRows
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.ui import widgets
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 
 NEW, TRAINING = "new rows", "training rows"
 

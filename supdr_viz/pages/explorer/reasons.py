@@ -26,7 +26,7 @@ from supdr_viz.ui import widgets
 from supdr_viz.ui.background import Latest, Outcome
 from supdr_viz.ui.bar import Bar, Switches
 from supdr_viz.ui.binding import Bound
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 from supdr_viz.views.points import shorten
 
 TITLE = "Why is it here?"

@@ -21,7 +21,7 @@ from supdr_viz.ui.background import Latest, Outcome
 from supdr_viz.ui.bar import Bar, Button, Pickable, Switches, Toggle, style
 from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.bridge import Bridge
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 from supdr_viz.views.nearest_rows import NEAREST_CSS, nearest_html, said
 from supdr_viz.views.row_table import RowTable, TableColumn, words_of
 

@@ -18,7 +18,7 @@ from supdr_viz.pages.explorer.lasso_count import LassoCount
 from supdr_viz.run.session import Session
 from supdr_viz.run.uncertainty import least_certain_rows
 from supdr_viz.ui import widgets
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 
 NUMBERS = "These rows have numbers, not classes: they cannot be taught here."
 ON_DISK = "Rows on disk cannot be taught."

@@ -18,12 +18,12 @@ from supdr_viz.pages.sensitivity.runner import Phase
 from supdr_viz.pages.sensitivity.settings import METRICS, SweepSettings
 from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.styles import FREE, HIDDEN_CSS
-from supdr_viz.pages.training_bar import STATUS_CSS
 from supdr_viz.presets.gallery import plain_shelves
 from supdr_viz.presets.pictures import SWEEPS
 from supdr_viz.presets.preset import Preset
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bridge import Bridge
+from supdr_viz.ui.markup import STATUS_CSS
 from supdr_viz.ui.notice import Notice, remarks
 from supdr_viz.ui.panel_workarounds import save_figure
 

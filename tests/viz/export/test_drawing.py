@@ -17,9 +17,9 @@ from supdr_viz.pictures.methods import modes_of
 from supdr_viz.pictures.picture import Stroke
 from supdr_viz.pictures.types import Density, Lines
 from supdr_viz.ui.theme import palette
-from supdr_viz.views import class_legend
 from supdr_viz.views.board import Squares
 from supdr_viz.views.marker_shapes import FARTHEST, SHAPES, corners_of
+from supdr_viz.views.plane import class_legend
 from supdr_viz.views.stage.constants import DRAWN
 from tests.viz.films import film, finished
 from tests.viz.made_frames import make_frame, make_scene, make_surface

@@ -17,8 +17,9 @@ from supdr_viz.pictures.surface import evaluate
 from supdr_viz.pictures.types import Curves, MapQuality
 from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
 from supdr_viz.ui.theme import palette
-from supdr_viz.views import Board, class_legend
+from supdr_viz.views.board import Board
 from supdr_viz.views.colours import layer_colours
+from supdr_viz.views.plane import class_legend
 from supdr_viz.views.stage.wire import decode, encode
 from tests.viz.made_frames import SQUARE, make_frame, make_scene, make_surface
 from tests.viz.prepared import counting

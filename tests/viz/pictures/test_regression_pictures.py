@@ -15,7 +15,8 @@ from supdr_viz.pictures.methods.regression import correlation, explained
 from supdr_viz.pictures.surface import FINE, evaluate
 from supdr_viz.pictures.types import Curves
 from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
-from supdr_viz.views import Board, class_legend
+from supdr_viz.views.board import Board
+from supdr_viz.views.plane import class_legend
 from tests.viz.made_frames import make_frame, make_scene, make_surface
 from tests.viz.prepared import counting, prepared
 

@@ -15,9 +15,10 @@ from supdr_viz.pictures.row_columns import MOST_CATEGORIES, OTHERS, RowColumns, 
 from supdr_viz.pictures.scene import build_scene
 from supdr_viz.pictures.selected_rows import confusion, distributions, nearest_rows
 from supdr_viz.pictures.surface import LatentPlane, evaluate, latent_axes
-from supdr_viz.views import Board, class_legend
+from supdr_viz.views.board import Board
 from supdr_viz.views.colours import scale
 from supdr_viz.views.marker_shapes import SHAPES
+from supdr_viz.views.plane import class_legend
 from tests.viz.made_frames import make_frame, make_scene, make_surface
 
 RNG = np.random.default_rng(0)

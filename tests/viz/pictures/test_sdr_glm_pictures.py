@@ -13,7 +13,7 @@ from supdr_viz.pictures.surface import evaluate
 from supdr_viz.pictures.types import Curves
 from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
 from supdr_viz.run.history import CurveLog
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 from supdr_viz.views.figures import colour_of
 from tests.viz.prepared import prepared
 

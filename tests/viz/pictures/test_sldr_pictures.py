@@ -17,7 +17,7 @@ from supdr_viz.pictures.surface import grid
 from supdr_viz.pictures.types import Curves
 from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
 from supdr_viz.ui import theme
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 from supdr_viz.views.figures import colour_of
 from tests.viz.made_frames import SQUARE, make_frame, make_scene, told
 from tests.viz.prepared import prepared

@@ -22,8 +22,9 @@ from supdr_viz.pictures.types import MapQuality
 from supdr_viz.run.frame_builder import DisplayOptions
 from supdr_viz.run.player import Player
 from supdr_viz.run.session import Session
-from supdr_viz.views import Board, class_legend
+from supdr_viz.views.board import Board
 from supdr_viz.views.colours import MISPLACED
+from supdr_viz.views.plane import class_legend
 from tests.viz.hands import next_frame, reach
 from tests.viz.made_frames import make_frame, make_scene, make_surface
 from tests.viz.prepared import prepared

@@ -13,18 +13,20 @@ import tornado.httpserver
 import tornado.web
 from bokeh.document import Document
 from bokeh.events import DocumentReady
-from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
+from tornado.httputil import HTTPHeaders
 from tornado.testing import bind_unused_port
 from tornado.web import Finish, HTTPError
 
 from supdr_viz.serving.admission import Admission, Ended, Refusal
-from supdr_viz.serving.visitor_cookie import Cookie, process_of, visitor_of
+from supdr_viz.serving.page_start import FilesAsked
+from supdr_viz.serving.visitor_cookie import PAYLOAD, Cookie, process_of, visitor_of
 from supdr_viz.serving.waiting_room import BREATH, LONGEST_LULL, LULL, WaitingRoom
+from tests.viz.made_requests import request_of
 
 
-def request_of(path):
-    line = RequestStartLine("GET", path, "HTTP/1.1")
-    return HTTPServerRequest(start_line=line, headers=HTTPHeaders({"Host": "localhost"}))
+def session_of(request, session=None):
+    """Return what the server knows of a session that a request begins."""
+    return SimpleNamespace(request=request, session=session, token_payload={PAYLOAD: visitor_of(request)})
 
 
 def knock(at, path):
@@ -33,7 +35,7 @@ def knock(at, path):
 
     async def process():
         at.process_request(request)
-        await at.on_session_created(SimpleNamespace(request=request))
+        await at.on_session_created(session_of(request))
         at.process_request(request)  # the server asks twice
 
     try:
@@ -49,11 +51,11 @@ def knock(at, path):
 
 def of_a_crowd(queue, pauses, between):
     """Let one in and knock for others meanwhile; return how many were answered before the page was built."""
-    at, first = Admission(queue, lambda caller: 0), request_of("/explorer")
+    at, first = Admission(queue, lambda caller: 0, FilesAsked()), request_of("/explorer")
 
     async def crowd():
         at.process_request(first)
-        page = asyncio.create_task(at.on_session_created(SimpleNamespace(request=first)))
+        page = asyncio.create_task(at.on_session_created(session_of(first)))
         answered = 0
         for pause in pauses:
             await asyncio.sleep(pause)
@@ -83,10 +85,10 @@ def test_a_stream_of_others_does_not_keep_a_page_from_being_built(queue, clock):
 
 
 def test_a_browser_that_comes_back_does_not_touch_the_queue(queue, clock):
-    at = Admission(queue, lambda caller: 0)
+    at = Admission(queue, lambda caller: 0, FilesAsked())
     assert knock(at, "/explorer") is None
     queue.enter("")
-    back = SimpleNamespace(request=request_of("/explorer/ws"))
+    back = session_of(request_of("/explorer/ws"))
     with ThreadPoolExecutor(1) as thread:
         thread.submit(asyncio.run, at.on_session_created(back)).result()
     clock.now += 10 * BREATH
@@ -94,7 +96,7 @@ def test_a_browser_that_comes_back_does_not_touch_the_queue(queue, clock):
 
 
 def test_the_page_that_waits_comes_back_with_its_place_and_its_address(queue, clock):
-    at = Admission(queue, lambda caller: 0)
+    at = Admission(queue, lambda caller: 0, FilesAsked())
     assert knock(at, "/explorer") is None
     said = knock(at, "/explorer?data=moons&note=%3Cimg%20src=x%3E&note=2")
     assert "1 ahead of you" in said
@@ -121,11 +123,11 @@ class Kept:
 
 
 def test_a_page_is_kept_until_its_slow_browser_has_come(queue):
-    at, came, gone = Admission(queue, lambda caller: 0, comes_within=0.2), Kept(), Kept()
+    at, came, gone = Admission(queue, lambda caller: 0, FilesAsked(), comes_within=0.2), Kept(), Kept()
 
     async def visit():
         for session in (came, gone):
-            await at.on_session_created(SimpleNamespace(request=request_of("/explorer"), session=session))
+            await at.on_session_created(session_of(request_of("/explorer"), session))
         await asyncio.sleep(0)
         kept = came.times, gone.times
         came.document.callbacks.trigger_event(DocumentReady())
@@ -141,11 +143,11 @@ def test_a_page_is_kept_until_its_slow_browser_has_come(queue):
 
 
 def test_pages_whose_browser_never_comes_are_kept_in_bounded_number(queue):
-    at, sessions = Admission(queue, lambda caller: 0, most_kept=3), [Kept() for _ in range(6)]
+    at, sessions = Admission(queue, lambda caller: 0, FilesAsked(), most_kept=3), [Kept() for _ in range(6)]
 
     async def visit():
         for session in sessions:
-            await at.on_session_created(SimpleNamespace(request=request_of("/explorer"), session=session))
+            await at.on_session_created(session_of(request_of("/explorer"), session))
             await asyncio.sleep(0)
             if session is sessions[1]:
                 session.document.callbacks.trigger_event(DocumentReady())
@@ -157,7 +159,7 @@ def test_pages_whose_browser_never_comes_are_kept_in_bounded_number(queue):
 
 @pytest.mark.parametrize("named", ["bokeh-session-id=theirs", "bokeh-token=theirs", ""])
 def test_no_address_leads_into_the_page_of_somebody_else(queue, named):
-    at, request = Admission(queue, lambda caller: 0), request_of(f"/explorer?data=moons&{named}")
+    at, request = Admission(queue, lambda caller: 0, FilesAsked()), request_of(f"/explorer?data=moons&{named}")
     if not named:
         request.headers["Bokeh-Session-Id"] = "theirs"
     with pytest.raises(HTTPError, match="403"):
@@ -166,7 +168,7 @@ def test_no_address_leads_into_the_page_of_somebody_else(queue, named):
 
 
 def test_without_room_nobody_waits(queue):
-    at = Admission(queue, lambda caller: 503)
+    at = Admission(queue, lambda caller: 503, FilesAsked())
     assert knock(at, "/explorer") == 503
     assert queue.waiting == 0
     assert knock(at, "/explorer/ws") is None  # of a page that is there
@@ -174,7 +176,7 @@ def test_without_room_nobody_waits(queue):
 
 def test_who_asks_is_known_by_a_cookie_and_travels_with_the_page(queue):
     asked = []
-    at = Admission(queue, lambda caller: asked.append(caller) or 0)
+    at = Admission(queue, lambda caller: asked.append(caller) or 0, FilesAsked())
     known, new = request_of("/explorer"), request_of("/explorer")
     known.headers["Cookie"] = "supdr=3-abcdefghijklmnop"
 
@@ -219,7 +221,7 @@ def test_a_page_brings_a_cookie_that_leads_back_to_its_process(cookie, kind, giv
 
 
 def test_too_many_who_wait_are_refused(clock):
-    at = Admission(WaitingRoom(clock, longest=1), lambda caller: 0)
+    at = Admission(WaitingRoom(clock, longest=1), lambda caller: 0, FilesAsked())
     answers = [knock(at, "/explorer") for _ in range(3)]
     assert answers[0] is None
     assert "ahead of you" in answers[1]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from supdr_viz.pictures.methods import MARGINS, RECONSTRUCTION
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 from tests.viz.made_frames import make_frame, make_scene, make_surface, told
 
 

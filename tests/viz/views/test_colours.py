@@ -11,8 +11,9 @@ import pytest
 from supdr_viz.pictures import methods
 from supdr_viz.pictures.types import Lines, Sheet
 from supdr_viz.ui import theme
-from supdr_viz.views import Board, class_legend
+from supdr_viz.views.board import Board
 from supdr_viz.views.colours import SHADES, colour_choices
+from supdr_viz.views.plane import class_legend
 from supdr_viz.views.points import MOST_RINGS, SHAPES
 from tests.viz.made_frames import SQUARE, make_frame, make_scene, make_surface
 from tests.viz.views.square_cases import plane, ringed, shown_board

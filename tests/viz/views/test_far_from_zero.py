@@ -18,8 +18,8 @@ from supdr_viz.experiment.snippet import to_python
 from supdr_viz.export.picture import axis_base, framed
 from supdr_viz.pictures.error_rates import error_rates
 from supdr_viz.run.session import Session
-from supdr_viz.views import class_legend
 from supdr_viz.views.board import Squares
+from supdr_viz.views.plane import class_legend
 from supdr_viz.views.stage.wire import decode, encode
 from tests.viz.hands import Hands
 from tests.viz.programs import execute, run_through_library

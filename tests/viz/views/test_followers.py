@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 
-from supdr_viz.pages import class_link, follow
+from supdr_viz.pages import follow
 from supdr_viz.ui.own_files import OwnFile
 from supdr_viz.views.stage.followers import ENDED, FULL, Followers
 from supdr_viz.views.stage.socket import StageSocket
@@ -156,7 +156,7 @@ def test_a_run_is_followed_and_taken_over():
         visitor.press("Share").press("Open a class link").settle()
         assert visitor.sees("No one is watching yet.")
         link = urlsplit(visitor.widget("Class link").value)
-        assert link.path == f"/{class_link.FOLLOW}"
+        assert link.path == f"/{follow.FOLLOW}"
         [ticket] = parse_qs(link.query)["ticket"]
         shown, browser = StageSocket.owner_of(ticket), Browser()
         visitor.do(lambda: shown.joined(browser))

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from supdr_viz.pictures.types import Curves
-from supdr_viz.views import Board, class_legend
+from supdr_viz.views.board import Board
 from supdr_viz.views.losses import Losses
+from supdr_viz.views.plane import class_legend
 from supdr_viz.views.points import point_opacity
 from supdr_viz.views.stage.stage import Stage
 from tests.viz.made_frames import make_scene, make_surface

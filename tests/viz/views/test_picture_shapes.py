@@ -8,7 +8,7 @@ import pytest
 from supdr_viz.pictures.methods import RECONSTRUCTION, Mode, shapes
 from supdr_viz.pictures.picture import Area, Key, Number, Picture, Stroke
 from supdr_viz.ui import theme
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 from supdr_viz.views.stage.packed_positions import unpacked_places
 from tests.viz.made_frames import SQUARE, make_frame, make_scene, told
 

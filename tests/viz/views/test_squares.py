@@ -8,7 +8,7 @@ import pytest
 from supdr_viz.pictures.methods import MARGINS, RECONSTRUCTION
 from supdr_viz.pictures.types import Lines
 from supdr_viz.ui import theme
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 from supdr_viz.views.colours import UNKNOWN
 from supdr_viz.views.figures import joined
 from supdr_viz.views.points import TEST, point_size

@@ -8,7 +8,7 @@ import pytest
 from supdr_viz.pictures.methods import MARGINS, RECONSTRUCTION
 from supdr_viz.pictures.types import Curves
 from supdr_viz.ui.markup import explained, legend
-from supdr_viz.views import Board
+from supdr_viz.views.board import Board
 from supdr_viz.views.curves import linear_axis, log_axis, round_up
 from supdr_viz.views.stage.wire import Tail, decode, merge
 from tests.viz.made_frames import make_curves, make_frame, make_scene, make_surface

@@ -16,6 +16,8 @@ Algorithm 2 divides by |u|^2, which is 0 for a trivial classifier: such a classi
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -145,7 +147,7 @@ def _face_steps(
     for p in range(count):
         shift = max(shift, 1e-10 * gram[heads[p], heads[p]])
     for _ in range(count + 1):
-        size = 0
+        size: Any = np.int64(0)  # a literal 0 would compile the solver for literals as well
         for p in range(count):
             if 0.0 < pull[p] < cost:
                 free[size] = p
@@ -200,7 +202,8 @@ def _move(
     sign, pull, rest, step = np.empty(P), np.empty(P), np.empty(P), np.empty(P)
     system = np.empty((P, P))
     for i in range(n):
-        count, violated = 0, False
+        count: Any = np.int64(0)  # see `size` of `_face_steps`
+        violated = False
         for k in range(P):
             if signs[i, k] != 0.0 and gram[k, k] > 0.0:
                 score = intercept[k]

@@ -125,7 +125,8 @@ def _climb(codes, column_weight, X, loadings, c, count_size, ridge, n_bounded, m
     unsettled = 0
     for i in range(X.shape[0]):
         x, u = X[i], latent[i]
-        theta[:] = loadings[n_components]
+        for j in range(n_columns):
+            theta[j] = loadings[n_components, j]  # theta[:] = ... takes four seconds to compile
         slope[:] = 0.0
         value, size = _likelihood(codes, column_weight, x, theta, slope, 0.0, c, count_size)
         settled = False
@@ -139,7 +140,8 @@ def _climb(codes, column_weight, X, loadings, c, count_size, ridge, n_bounded, m
                 largest = max(largest, system[left, left])
             for left in range(n_components):
                 system[left, left] += ridge + ROUNDING * largest
-            gradient[:] = step
+            for k in range(n_components):
+                gradient[k] = step[k]
             if n_bounded:
                 _bounded_step(system, u, n_bounded, step, pulled)
             else:
@@ -181,7 +183,8 @@ def _bounded_step(system, u, n_bounded, step, pulled):  # noqa: ANN001
             system[right, left] = system[left, right]
     for left in range(len(u)):
         pulled[left] = step[left] + _dot(system[left], u)
-    step[:] = u
+    for k in range(len(u)):
+        step[k] = u[k]
     climb_bounded(system, pulled, n_bounded, step)
     _add(step, -1.0, u)
 
