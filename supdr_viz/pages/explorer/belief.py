@@ -80,7 +80,8 @@ class Belief:
         )
         parts = [question.view for question in self.questions]
         look = {"flex-wrap": "wrap", "align-items": "flex-start", "gap": "0 24px"}
-        return [pn.Row(*parts, styles=look, margin=(0, 0, 8, 0), **widgets.WIDE)]
+        card = [widgets.sheet(widgets.BOX_CSS)]
+        return [pn.Row(*parts, styles=look, stylesheets=card, margin=(0, 0, 8, 0), **widgets.WIDE)]
 
     def _turned(self, _event: Any) -> None:
         if self.fold.open:

@@ -38,8 +38,8 @@ MAX_LETTERS = 15
 TITLE = "supdr explorer: see supervised dimensionality reduction learn"
 
 # A browser keeps what is no longer said of an element: both name the same properties.
-AT_EDGE = {"margin-left": "-8px", "min-width": "calc(100% + 16px)"}
-INSIDE = {"margin-left": "0", "min-width": "0"}
+AT_EDGE = {"margin-left": "-8px", "width": "calc(100% + 16px)", "max-width": "none"}
+INSIDE = {"margin-left": "0", "width": "auto", "max-width": "100%"}
 
 # Legend, menus and search share a row with the scrubber where there is room.
 BESIDE = {"flex": "0 1 auto", "min-width": "0", "max-width": "100%", "width": "auto"}
@@ -166,7 +166,8 @@ class ExplorerLayout:
         if not self._text:
             return
         for each in self._text:  # what has a margin in the sidebar stands at the edge of the cards
-            each.styles = AT_EDGE if narrow else INSIDE
+            if narrow or "margin-left" in each.styles:
+                each.styles = AT_EDGE if narrow else INSIDE
         main, sidebar = (
             [each for each in place.objects if each not in self._text] for place in (self._main, self._sidebar)
         )
@@ -316,11 +317,13 @@ class ExplorerLayout:
         """Bring the captions and legends of the cards up to date."""
         self._set_head("input", self._drawn_note or board.input.caption())
         shown = board.input if board.morphed else board.latent
-        self._set_head("latent", shown.caption(), title=shown.title)
+        verdict = "" if board.morphed else board.latent.verdict
+        judged = board.points.colour_by == "trust" and verdict
+        self._set_head("latent", verdict if judged else shown.caption(), title=shown.title)
         if board.points.colour_by in ("trust", *board.points.computed):
             self.show_legend(board.points)
-        numbers, verdict = ((), "") if board.morphed else (board.latent.numbers, board.latent.verdict)
-        self._say("numbers of the map", numbers, verdict)
+        numbers = () if board.morphed else board.latent.numbers
+        self._say("numbers of the map", numbers, "" if judged else verdict)
         self._set_head("method", board.method.caption(), title=board.method.title)
         self._set_facts(board.method)
         self._set_head("losses", board.losses.caption(), board.losses.legend)
