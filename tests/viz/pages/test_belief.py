@@ -213,7 +213,8 @@ def test_a_selection_has_a_rule():
         order = visitor.stage().get("facts", "row")
         found = explain_selection(dataset.X[order], rows, names=[str(name) for name in dataset.feature_names])
         assert visitor.sees(f"{found.n_selected} selected rows against {found.n_rest} others")
-        assert visitor.sees(f"holds for {found.holds:.0%} of these and {found.rest_holds:.0%} of the others")
+        here, there = (f"{100 * share:.0f} %" for share in (found.holds, found.rest_holds))
+        assert visitor.sees(f"holds for {here} of these and {there} of the others")
         assert latent(visitor, "arrows") is None
 
 
@@ -316,7 +317,8 @@ def test_two_classes_are_compared_everywhere_or_among_selected_rows():
         dataset = build_dataset(parse_query({"data": [b"iris"]})[0])
         names = [str(name) for name in dataset.feature_names]
         found = explain_pair(dataset.X[order], codes.astype(float), 2.0, 1.0, names=names)
-        assert visitor.sees(f"holds for {found.holds:.0%} of virginica and {found.rest_holds:.0%} of versicolor")
+        here, there = (f"{100 * share:.0f} %" for share in (found.holds, found.rest_holds))
+        assert visitor.sees(f"holds for {here} of virginica and {there} of versicolor")
         rows = np.concatenate([np.flatnonzero(codes == code)[:20] for code in (1, 2)])
         say(visitor, kind="select", rows=[int(row) for row in rows])
         assert visitor.sees("Among the selected rows: 20 rows of virginica, 20 of versicolor.")

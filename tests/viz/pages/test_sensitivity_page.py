@@ -164,7 +164,7 @@ def test_a_cell_that_is_opened_runs_and_says_on_which_split(fits, mean):
     with Visitor(f"{link}&cell={fits}") as visitor:
         visitor.settle()
         assert visitor.stands == ("finished", 5)
-        assert "33% of the rows are held out, by seed 4" in visitor.text
+        assert "33 % of the rows are held out, by seed 4" in visitor.text
         assert mean in visitor.text
         assert ("The cell is the mean" in visitor.text) == bool(mean)
         assert "cell=" not in visitor.query
