@@ -173,6 +173,7 @@ def test_all_five_cards_fit_and_nothing_jumps_while_it_runs(open_app):
     expect(app.button("Run")).to_be_enabled()
 
 
+@pytest.mark.slow
 def test_looks_back_returns_and_goes_on_from_there(open_app):
     app = open_app(SMALL.replace("5000", "30") + "&speed=fast")
     expect(app.button("Live")).to_be_disabled()

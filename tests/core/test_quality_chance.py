@@ -85,7 +85,7 @@ class Centroids(NearestCentroid):
     "model",
     [
         supdr.MAC(max_iter=3, random_state=0),
-        supdr.MAC(n_layers=2, random_state=0),
+        pytest.param(supdr.MAC(n_layers=2, random_state=0), marks=pytest.mark.slow),
         supdr.ClassAtlas(max_iter=3, random_state=0),
     ],
 )

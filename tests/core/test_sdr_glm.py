@@ -214,7 +214,7 @@ RUNS = [(1e-4, "svd", "fast"), (0.1, "random", "literal"), (10.0, "svd", "litera
 """Weight of the reconstruction, start, solver."""
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("missing", [pytest.param(0.0, marks=pytest.mark.slow), 0.3])
 @pytest.mark.parametrize(("family_x", "family_y"), PAIRS)
 def test_the_objective_never_rises(family_x, family_y, missing):
     for weight, init, solver in RUNS:

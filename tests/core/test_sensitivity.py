@@ -134,7 +134,7 @@ def scores(fitted, X_test, y_test):
     return float(np.ravel(values) @ np.cos(np.arange(np.size(values))))
 
 
-@pytest.mark.parametrize("transductive", [False, True])
+@pytest.mark.parametrize("transductive", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_wide_sdr_glm_shares_the_row_space(transductive):
     data = make_wide_factors(40, 2000, random_state=0)
     scoring = {"error": "error", "objective": "objective"} | ({} if transductive else {"scores": scores})
@@ -146,7 +146,7 @@ def test_wide_sdr_glm_shares_the_row_space(transductive):
         np.testing.assert_allclose(one.means(metric), other.means(metric), rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize("transductive", [False, True])
+@pytest.mark.parametrize("transductive", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_snf_without_labels_is_fitted_once(transductive):
     data = make_curved_sheet(80, random_state=2)
     scoring = {"mse": "mse", "objective": "objective"} | ({} if transductive else {"scores": scores})
@@ -159,7 +159,7 @@ def test_snf_without_labels_is_fitted_once(transductive):
         np.testing.assert_allclose(one.means(metric), other.means(metric), rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize("bound", [False, True])
+@pytest.mark.parametrize("bound", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_mac_keeps_centres_and_decompositions(bound):
     digits, y = load_digits(n_class=3, return_X_y=True)
     scoring = {"error": "error", "objective": "objective", "label": "label"} | ({"bound": "bound"} if bound else {})

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from supdr_viz.experiment.methods import MENU
-from supdr_viz.papers import few_labels
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.session import Session
 from tests.viz.visitor import Visitor
@@ -200,8 +199,7 @@ def test_views_of_a_file_have_a_local_model_each():
 
 
 @pytest.mark.slow
-def test_a_table_of_a_paper_begins_when_its_data_come(monkeypatch):
-    monkeypatch.setattr(few_labels, "N_DRAWS", 1)
+def test_a_table_of_a_paper_begins_when_its_data_come():
     rng = np.random.default_rng(0)
     columns = np.round(rng.normal(size=(54, 8)), 4)
     rows = [",".join(f"{cell}" for cell in (*row, round(row[0] + row[1] ** 2, 4))) for row in columns]
