@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from supdr.engine.iterate import Snapshot
-from supdr_viz.data.number_format import per_cent
 from supdr_viz.pictures.methods import shapes
 from supdr_viz.pictures.methods.mode import Mode
 from supdr_viz.pictures.picture import Key, Number, Picture, RowValue, Stroke
@@ -37,7 +36,7 @@ MAX_TIED = 40
 RING = 0.02
 
 HELP = {
-    "doubtful rows": f"the gate gives other classes {per_cent(DOUBTFUL)} or more, without the row's own label",
+    "doubtful rows": f"the gate gives other classes {100 * DOUBTFUL:.0f}\u00a0% or more, without the row's own label",
     "disagreement": "mean KL(p || s): how much the picture lies about the gate",
     "overlap": "largest sum of two radii by the distance of their centres: above 1, discs meet",
 }
