@@ -313,7 +313,7 @@ def providers_of_packages():
     return importlib.metadata.packages_distributions()
 
 
-BY_HAND = re.compile(r"pip install ([\w-]+) && python benchmarks/")
+BY_HAND = re.compile(r"pip install ([\w-]+)(?: --no-deps)?(?: && |\n)python benchmarks/")
 """In a benchmark that compares with a package nothing else needs: the command in its first lines installs it."""
 
 
