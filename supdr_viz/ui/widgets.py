@@ -173,7 +173,8 @@ def small_menu(label: str, options: Sequence[str], value: str, **more: Any) -> p
 
 def switch(label: str, value: bool, **more: Any) -> pmui.Switch:
     """Make an on/off switch."""
-    more = {"size": "small", "margin": MARGIN, **WIDE, **more}
+    look = {"styles": {"color": "var(--supdr-text)"}}  # the kit leaves its label dark in the dark theme
+    more = {"size": "small", "margin": MARGIN, **look, **WIDE, **more}
     return panel_workarounds.heard_at_once(pmui.Switch(label=label, value=value, **more))
 
 
