@@ -46,7 +46,13 @@ class PresetGallery:
         self.note = widgets.html(margin=(0, 8, 2, 8))
         self.select.param.watch(locked_callback(lambda _event: self._describe()), "value")
         self._describe()
-        self.parts = [pn.Column(*each, margin=0, **widgets.WIDE) for each in ([self.select], [*beside, self.note])]
+        self.select.styles = {"flex": "3 1 200px", "min-width": "0", "width": "auto"}
+        for each in beside:
+            each.styles = {"flex": "1 1 110px", "width": "auto"}
+        self.parts = [
+            widgets.flow(self.select, *beside, margin=0, sizing_mode=None),
+            pn.Column(self.note, margin=0, **widgets.WIDE),
+        ]
         self.view = pn.Column(*self.parts, margin=0, **widgets.WIDE)
 
     @property

@@ -137,12 +137,12 @@ class UploadPanel:
             "Your data",
             widgets.caption(limits_text()),
             self.dropper,
-            self._samples(),
-            self.paste.view,
             self.message,
             widgets.flow(self.sheet, self.target, self.task, self.impute, self.missing, self.use, margin=0),
             self.table,
             self.columns,
+            self._samples(),
+            self.paste.view,
             width_option="lg",
         )
 

@@ -22,7 +22,7 @@ from supdr_viz.ui.dropper import file_dropper
 LARGEST_SETTINGS = 1_000_000
 
 # Margin of buttons in a dialog: they begin below its fields.
-BUTTONS = (0, 5)
+BUTTONS = (2, 5, 12, 5)
 
 
 class ShareMenu:

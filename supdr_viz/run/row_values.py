@@ -13,11 +13,11 @@ from supdr_viz.data.split import Split
 from supdr_viz.pictures.fitted_values import LATENT, fitted_values
 from supdr_viz.pictures.row_colours import COLUMN, meaning_text, value_choices
 from supdr_viz.pictures.row_columns import Column
-from supdr_viz.pictures.types import Scene, Surface
+from supdr_viz.pictures.types import MapQuality, Scene, Surface
 from supdr_viz.run.frame_builder import latent_rows
 from supdr_viz.run.session import Session
 
-ROW, PART, PREDICTED = "row", "part", "predicted"
+ROW, PART, PREDICTED, TRUST = "row", "part", "predicted", "trust"
 PARTS = ("train", "test", "train, label hidden")
 
 
@@ -30,6 +30,7 @@ class RowValues:
     n_components: number of latent coordinates.
     shown: where training rows stand: "embedding" or "transform".
     target: name of the target, empty where it has none.
+    quality: how true the map is, row by row; None: that was not measured.
     """
 
     scene: Scene
@@ -39,16 +40,17 @@ class RowValues:
     n_components: int
     shown: str
     target: str = ""
+    quality: MapQuality | None = None
 
     @classmethod
-    def of(cls, session: Session, surface: Surface | None) -> RowValues | None:
-        """Return those of what a page shows, with this surface; None: it shows no rows."""
+    def of(cls, session: Session, surface: Surface | None, quality: MapQuality | None = None) -> RowValues | None:
+        """Return those of what a page shows, with this surface and quality; None: it shows no rows."""
         scene, split = session.scene, session.split
         if scene is None or split is None:
             return None
         fitted = session.player.fitted if session.player.newest is not None else None
         target = "" if session.dataset is None else session.dataset.target_name
-        return cls(scene, split, fitted, surface, session.n_components, session.options.latent, target)
+        return cls(scene, split, fitted, surface, session.n_components, session.options.latent, target, quality)
 
     @property
     def n_rows(self) -> int:
@@ -83,7 +85,10 @@ class RowValues:
     def names(self) -> list[str]:
         """Names of all columns; those of the data come first where two have the same."""
         predicted = [PREDICTED] if self.surface is not None else []
-        return list(dict.fromkeys([*self.own_names, ROW, PART, self.target_name, *predicted, *self.computed]))
+        measured = [TRUST] if self.quality is not None else []
+        return list(
+            dict.fromkeys([*self.own_names, ROW, PART, self.target_name, *predicted, *measured, *self.computed])
+        )
 
     @property
     def query_names(self) -> list[str]:
@@ -127,6 +132,8 @@ class RowValues:
             return Column(name, scene.target.astype(float), scene.class_names)
         if name == PREDICTED and self.surface is not None:
             return Column(name, self.surface.predicted.astype(float), scene.class_names)
+        if name == TRUST and self.quality is not None:
+            return Column(name, self.quality.trust.round(3))
         return Column(name, self._compute(self.computed[name]))
 
     def cells(self, name: str, rows: NDArray) -> NDArray:

@@ -10,7 +10,7 @@ from typing import Any
 TEXT_CSS = """
 :host { color: var(--supdr-text); font-family: Roboto, Helvetica, Arial, sans-serif;
 font-size: calc(13px * var(--supdr-zoom, 1)); line-height: 1.45; }
-p { margin: 0 0 4px 0; } .quiet { color: var(--supdr-secondary); }
+p { margin: 0 0 4px 0; } a { color: var(--supdr-primary); } .quiet { color: var(--supdr-secondary); }
 .small { font-size: calc(12px * var(--supdr-zoom, 1)); }
 .warning { color: var(--supdr-paused); } .error { color: var(--supdr-failed); }
 h2 { margin: 0; font-size: 11.5px; font-weight: 700; letter-spacing: .06em; text-transform: uppercase; }

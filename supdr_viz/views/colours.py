@@ -34,6 +34,9 @@ LARGE_SPREAD = 0.5
 # Rows with less trust, nearer to chance than to 1, are misplaced: they are larger and have a ring.
 MISPLACED = (1.0 + CHANCE) / 2
 
+# What a press on the legend selects that is no category.
+PICK_ERRORS, PICK_MISPLACED = 10**7, 10**7 + 1
+
 # Class code of a row without a prediction.
 UNKNOWN = 255
 

@@ -103,7 +103,7 @@ def _warning(frame: Frame, scene: Scene | None) -> str:
     guessing = 100.0 * (1.0 - np.bincount(codes).max() / len(codes))
     if train > 0.5 * test or test < 0.5 * guessing:
         return ""
-    return f"Training rows look separated, new rows are not: {train:.0f}\u00a0% and {test:.0f}\u00a0% are wrong."
+    return f"Only training rows look separated: {train:.0f}\u00a0% wrong, of new ones {test:.0f}\u00a0%."
 
 
 def _outside(frame: Frame) -> int:
@@ -116,10 +116,8 @@ def _outside(frame: Frame) -> int:
 def _verdict(quality: MapQuality) -> str:
     """Say in a sentence how far the map can be trusted, of the rows that were looked at."""
     measured = np.isfinite(quality.trust)
-    true, trust = np.mean(quality.false[measured] == NO_ROW), quality.trust[measured].mean()
-    misplaced = int((quality.trust[measured] < MISPLACED).sum())
-    rows = "1 row" if misplaced == 1 else f"{misplaced:,} rows"
-    return f"Mean trust {trust:.2f}: {100 * true:.0f} % of neighbours are true, {rows} misplaced."
+    true, misplaced = np.mean(quality.false[measured] == NO_ROW), int((quality.trust[measured] < MISPLACED).sum())
+    return f"all rows: {100 * true:.0f} % of neighbours are true, {misplaced:,} misplaced"
 
 
 def _number(word: str, value: float, help: str, regression: bool) -> Number:

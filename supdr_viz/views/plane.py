@@ -30,6 +30,8 @@ from supdr_viz.ui.theme import palette
 from supdr_viz.views.colours import (
     ERROR_SHADES,
     LARGE_SPREAD,
+    PICK_ERRORS,
+    PICK_MISPLACED,
     TRUST_SHADES,
     layer_colours,
     shades_of,
@@ -158,7 +160,7 @@ def class_legend(scene: Scene, colour_by: str = "label", values: NDArray | None 
         some = "" if scene.looked_at is None else f" · of {len(scene.looked_at):,} rows"
         entries = [
             _trust_scale(values, some),
-            LegendEntry("misplaced", css(RINGS["error"].role), kind="ring"),
+            LegendEntry("misplaced", css(RINGS["error"].role), kind="ring", pick=PICK_MISPLACED),
             LegendEntry("lost neighbour", css("error"), help="near in the data, far on this map"),
             LegendEntry("false", css("secondary"), "dotted", help="near on this map, far in the data"),
         ]
@@ -176,7 +178,7 @@ def class_legend(scene: Scene, colour_by: str = "label", values: NDArray | None 
         shown = scene.code[np.isfinite(scene.target) & ~(hidden & (colour_by == "label"))]
         # a mark's shape says what its row is
         entries = _category_entries(named, shown, many and colour_by != "prediction", colour_by != "prediction")
-        entries.append(LegendEntry(RINGS["error"].name, css(RINGS["error"].role), kind="ring"))
+        entries.append(LegendEntry(RINGS["error"].name, css(RINGS["error"].role), kind="ring", pick=PICK_ERRORS))
     else:
         column = shown_column(scene, colour_by)
         assert column is not None

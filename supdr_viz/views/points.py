@@ -320,6 +320,16 @@ class Points:
         shape = {"role": look.role, "width": look.width, "alpha": look.alpha, "ease": ease, "grow": grow}
         self._put(view, ring={"rows": packed_bits(shown), **shape})
 
+    @property
+    def errors(self) -> NDArray | None:
+        """Which rows (n,) are misclassified; None: that is not known."""
+        return None if self.surface is None else self.surface.wrong
+
+    @property
+    def misplaced(self) -> NDArray | None:
+        """Which rows (n,) are misplaced on the map; None: that was not measured."""
+        return None if self.truth is None or self.scene is None else misplaced_rows(self.truth, len(self.scene.code))
+
     def ring_share(self, plane: str) -> float:
         """Return which share of the rows that rings could mark in a plane has one: many rings hide all else."""
         marked, shown = self._ringed.get(plane, (0, 0))

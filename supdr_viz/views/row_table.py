@@ -154,7 +154,7 @@ def _head(field: str, shown: TableColumn) -> dict[str, Any]:
 def words_of(shares: Distributions) -> str:
     """Say in words how a column is distributed among selected rows and among the others."""
     if not shares.labels:
-        here, rest = (f"{mean:.3g}" for mean in shares.means)
+        here, rest = (f"{mean:,.0f}" if abs(mean) >= 1000 else f"{mean:.3g}" for mean in shares.means)
         return f"mean {here}" + ("" if np.isnan(shares.means[1]) else f", of the rest {rest}")
     if not shares.selected.any():
         return ""

@@ -386,7 +386,8 @@ class Compare:
         frames = [column.frame for column in self.columns if column.frame is not None]
         if frames:
             last = max(frame.last_iteration for frame in frames)
-            shown = max(frame.iteration for frame in frames)
+            stepping = [each.frame for each in self.columns if each.frame is not None and each.player.iterates]
+            shown = max(frame.iteration for frame in stepping or frames)
             rates = [frame.numbers.get("rate", 0.0) for frame in frames]
             rate = max(rates, default=0.0) if self.lockstep.going else 0.0
             self.transport.bar.show_numbers(shown, {"rate": rate})

@@ -20,9 +20,6 @@ from supdr_viz.ui import widgets
 from supdr_viz.ui.lazy import Fold
 from supdr_viz.views.board import Board
 
-# Pixels at the end of the page that the bar over it may cover.
-BAR_HEIGHT = 64
-
 TITLE = "May I believe this map?"
 
 
@@ -83,7 +80,8 @@ class Belief:
         )
         parts = [question.view for question in self.questions]
         look = {"flex-wrap": "wrap", "align-items": "flex-start", "gap": "0 24px"}
-        return [pn.Row(*parts, styles=look, margin=(0, 0, BAR_HEIGHT, 0), **widgets.WIDE)]
+        card = [widgets.sheet(widgets.BOX_CSS)]
+        return [pn.Row(*parts, styles=look, stylesheets=card, margin=(0, 0, 8, 0), **widgets.WIDE)]
 
     def _turned(self, _event: Any) -> None:
         if self.fold.open:

@@ -17,7 +17,7 @@ from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.views.board import Board
 
-CHOICES = {"19": 19, "99": 99, "199": 199}
+CHOICES = {"19 times": 19, "99 times": 99, "199 times": 199}
 TWIN = "map of shuffled labels"
 
 

@@ -15,6 +15,7 @@ from supdr_viz.run.session import Session
 from supdr_viz.ui.background import Latest, Outcome
 from supdr_viz.ui.bar import Pickable, Search
 from supdr_viz.views.board import Board
+from supdr_viz.views.colours import PICK_ERRORS, PICK_MISPLACED
 
 
 class Finder:
@@ -49,7 +50,11 @@ class Finder:
         values = points.values
         if values is None:
             return
-        self.select(np.flatnonzero(np.isin(values, list(pressed))))
+        chosen = np.isin(values, list(pressed))
+        for special, rows in ((PICK_ERRORS, points.errors), (PICK_MISPLACED, points.misplaced)):
+            if special in pressed and rows is not None:
+                chosen |= rows
+        self.select(np.flatnonzero(chosen))
         self.legend.pressed = sorted(pressed)
 
     # --- the search ---------------------------------------------------------------------------------------------------
@@ -58,7 +63,7 @@ class Finder:
         """Select the rows that a query means, and go to the first; an empty one selects none."""
         self._latest.drop()
         self._forget()
-        values = RowValues.of(self._session, self._board.points.surface)
+        values = RowValues.of(self._session, self._board.points.surface, self._board.points.truth)
         if not text.strip() or values is None:
             self._select([])
             return

@@ -29,14 +29,17 @@ from supdr_viz.views.colours import colour_choices
 from supdr_viz.views.plane import class_legend
 from supdr_viz.views.points import Points, shows_pictures
 
+# Pixels at the end of the page that the bar over it may cover.
+BAR_HEIGHT = 64
+
 # Of the labels of the method's modes that have room beside its title as buttons; longer ones are offered in a menu.
 MAX_LETTERS = 15
 
 TITLE = "supdr explorer: see supervised dimensionality reduction learn"
 
 # A browser keeps what is no longer said of an element: both name the same properties.
-AT_EDGE = {"margin-left": "-8px", "min-width": "calc(100% + 16px)"}
-INSIDE = {"margin-left": "0", "min-width": "0"}
+AT_EDGE = {"margin-left": "-8px", "width": "calc(100% + 16px)", "max-width": "none"}
+INSIDE = {"margin-left": "0", "width": "auto", "max-width": "100%"}
 
 # Legend, menus and search share a row with the scrubber where there is room.
 BESIDE = {"flex": "0 1 auto", "min-width": "0", "max-width": "100%", "width": "auto"}
@@ -163,7 +166,8 @@ class ExplorerLayout:
         if not self._text:
             return
         for each in self._text:  # what has a margin in the sidebar stands at the edge of the cards
-            each.styles = AT_EDGE if narrow else INSIDE
+            if narrow or "margin-left" in each.styles:
+                each.styles = AT_EDGE if narrow else INSIDE
         main, sidebar = (
             [each for each in place.objects if each not in self._text] for place in (self._main, self._sidebar)
         )
@@ -219,6 +223,7 @@ class ExplorerLayout:
     def leave_room(self, on: bool) -> None:
         """Leave room below the plots for a bar that lies over the page, or not."""
         self.cards.shorter = on
+        self._main.styles = {**FREE, "padding-bottom": f"{BAR_HEIGHT if on else 0}px"}
 
     def shrink(self) -> bool:
         """Put an enlarged plot back to its place; tell whether there was one."""
@@ -312,11 +317,13 @@ class ExplorerLayout:
         """Bring the captions and legends of the cards up to date."""
         self._set_head("input", self._drawn_note or board.input.caption())
         shown = board.input if board.morphed else board.latent
-        self._set_head("latent", shown.caption(), title=shown.title)
+        verdict = "" if board.morphed else board.latent.verdict
+        judged = board.points.colour_by == "trust" and verdict
+        self._set_head("latent", verdict if judged else shown.caption(), title=shown.title)
         if board.points.colour_by in ("trust", *board.points.computed):
             self.show_legend(board.points)
-        numbers, verdict = ((), "") if board.morphed else (board.latent.numbers, board.latent.verdict)
-        self._say("numbers of the map", numbers, verdict)
+        numbers = () if board.morphed else board.latent.numbers
+        self._say("numbers of the map", numbers, "" if judged else verdict)
         self._set_head("method", board.method.caption(), title=board.method.title)
         self._set_facts(board.method)
         self._set_head("losses", board.losses.caption(), board.losses.legend)

@@ -82,7 +82,13 @@ class Presenter:
         if name != self._controls.preset or not self._controls.presets.name:
             self._controls.apply_preset(name)
         story = _TOLD[name]
-        self._tell({"title": story.title, "line": story.line, "place": f"{SHOWN.index(name) + 1} / {len(SHOWN)}"})
+        self._tell(
+            {
+                "title": story.title,
+                "line": story.line,
+                "place": f"{SHOWN.index(name) + 1} / {len(SHOWN)} · space: run, ← →: examples",
+            }
+        )
         self._on_change()
 
     def _tell(self, presented: dict[str, str]) -> None:

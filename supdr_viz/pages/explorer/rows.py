@@ -13,7 +13,7 @@ from supdr_viz.pages.explorer.finder import Finder
 from supdr_viz.pictures.map_quality import InputRows
 from supdr_viz.pictures.selected_rows import confusion, distributions
 from supdr_viz.pictures.types import Frame
-from supdr_viz.run.row_values import PART, PREDICTED, ROW, RowValues
+from supdr_viz.run.row_values import PART, PREDICTED, ROW, TRUST, RowValues
 from supdr_viz.run.session import Session, csv_text
 from supdr_viz.run.status import Phase, Status
 from supdr_viz.ui import widgets
@@ -23,16 +23,15 @@ from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.views.board import Board
 from supdr_viz.views.nearest_rows import NEAREST_CSS, nearest_html, said
-from supdr_viz.views.row_table import RowTable, TableColumn
+from supdr_viz.views.row_table import RowTable, TableColumn, words_of
 
 TITLE, NEAREST_TITLE = "Rows", "Nearest rows"
 ASK = "Point at a row of a map."
-
-# Pixels at the end of the rows that the bar over the page may cover.
-BAR_HEIGHT = 64
-
 # Columns of the data that the table shows at most; of more, those that set the selected rows apart.
 MOST_COLUMNS = 24
+
+# Pixels that a table of counts takes for the names of its lines, and for each class.
+LABEL_WIDTH, CELL_WIDTH = 150, 46
 
 # Classes whose predictions are counted in a table.
 MOST_CLASSES = 20
@@ -54,18 +53,22 @@ background: color-mix(in srgb, var(--tone) var(--share), transparent); }
 class SelectedRows:
     """What is known of the rows of a page; it is built when it is opened for the first time.
 
+    on_trust: called to let the rows show their trust.
     switch: opens and closes it; to be put below the plots.
     view: what it opens.
     """
 
-    def __init__(self, session: Session, board: Board, bridge: Bridge, finder: Finder) -> None:
+    def __init__(
+        self, session: Session, board: Board, bridge: Bridge, finder: Finder, on_trust: Callable[[], Any]
+    ) -> None:
+        self._on_trust = on_trust
         self._session, self._board, self._bridge, self._finder = session, board, bridge, finder
         self._latest = Latest()
         self._shown: Any = None
         self._cell: tuple[int, list[int]] = (-1, [])  # that was pressed last, and the rows that it selected
-        self._built = False
+        self._built = self._awaits_trust = False
         self.switch = Bound(Switches([TITLE]), self._turned)
-        self.view = pn.Column(margin=0, **widgets.WIDE)
+        self.view = pn.Column(visible=False, margin=(8, 0, 4, 0), **widgets.WIDE)
         board.points.selection.on_change(self.refresh)
 
     # --- parts --------------------------------------------------------------------------------------------------------
@@ -75,30 +78,33 @@ class SelectedRows:
         self.words = widgets.html(margin=(0, 8))
         self.table = RowTable(board.hub.board, board.points.show_current, margin=(0, 0, 6, 0))
         self.download = Button("CSV", self._save, icon="download")
+        self.errors = Button("Errors", lambda: self._pick(board.points.errors))
+        self.misplaced = Button("Misplaced", self._pick_misplaced)
         self.counts = Pickable(self._pick_cell)
         self._part = Bound(Toggle(list(PARTS), next(iter(PARTS))), lambda _part: self._count())
         self.nearest = Nearest(session, board, self.table.mark)
         sheets = [widgets.sheet(each) for each in (style(), COUNTS_CSS)]
         crossed = pn.Column(
             widgets.section("Class against prediction"),
-            Bar({"part": self._part.widget, "counts": self.counts}, stylesheets=sheets),
+            Bar({"part": self._part.widget}, stylesheets=sheets),
+            Bar({"counts": self.counts}, stylesheets=sheets),
             margin=0,
-            styles={"flex": "1 1 260px", "min-width": "0"},
         )
         self._crossed = crossed
-        above = widgets.flow(self.words, Bar({"csv": self.download}), margin=0)
+        buttons = {"errors": self.errors, "misplaced": self.misplaced, "csv": self.download}
+        above = widgets.flow(self.words, Bar(buttons), margin=0)
         self.words.styles = {"flex": "1 1 240px", "min-width": "0"}
         look = {"flex-wrap": "wrap", "align-items": "flex-start", "gap": "0 24px"}
         self._built = True
         return [
             above,
             self.table,
-            pn.Row(crossed, self.nearest.view, styles=look, margin=(0, 0, BAR_HEIGHT, 0), **widgets.WIDE),
+            pn.Row(crossed, self.nearest.view, styles=look, margin=0, **widgets.WIDE),
         ]
 
     def _turned(self, on: list[str]) -> None:
         if not self._built:
-            self.view.objects = self._build()
+            self.view.param.update(objects=self._build(), stylesheets=[widgets.sheet(widgets.BOX_CSS)])
         self.view.visible = bool(on)
         self.nearest.open(bool(on))
         self.refresh()
@@ -115,10 +121,14 @@ class SelectedRows:
         if not self.switch.value:
             return
         points = self._board.points
-        values = RowValues.of(self._session, self._board.points.surface)
+        values = self._values
         if values is None:
             return
-        key = values.scene, values.surface, tuple(points.selection.indices)
+        if self._awaits_trust and values.quality is not None and values.quality.numbers:
+            self._awaits_trust = False
+            self._pick(points.misplaced)
+        self._say_marked()
+        key = values.scene, values.surface, values.quality, tuple(points.selection.indices)
         if self._shown is not None and all(a is b or a == b for a, b in zip(self._shown, key, strict=True)):
             return
         self._shown = key
@@ -126,6 +136,32 @@ class SelectedRows:
         self._latest.ask(lambda: _table(values, chosen), self._show_table)
         self._count()
         self.nearest.refresh()
+
+    @property
+    def _values(self) -> RowValues | None:
+        points = self._board.points
+        return RowValues.of(self._session, points.surface, points.truth)
+
+    def _say_marked(self) -> None:
+        """Offer the rows that are misclassified, and those that are misplaced on the map."""
+        points = self._board.points
+        errors, misplaced = (None if rows is None else int(rows.sum()) for rows in (points.errors, points.misplaced))
+        classes = self._session.scene is not None and bool(self._session.scene.class_names)
+        self.errors.param.update(label=_counted(errors, "error"), visible=classes, disabled=not errors)
+        words = "Find misplaced rows" if misplaced is None else f"{misplaced:,} misplaced"
+        self.misplaced.param.update(label=words, disabled=misplaced == 0)
+
+    def _pick(self, rows: NDArray | None) -> None:
+        if rows is not None:
+            self._finder.select(np.flatnonzero(rows))
+
+    def _pick_misplaced(self) -> None:
+        """Select the misplaced rows; where trust was not measured, let rows show it first."""
+        self._awaits_trust = self._board.points.truth is None
+        if self._awaits_trust:
+            self._on_trust()
+        else:
+            self._pick(self._board.points.misplaced)
 
     def _show_table(self, outcome: Outcome) -> None:
         if outcome.problem:
@@ -137,7 +173,7 @@ class SelectedRows:
         widgets.message(self.words, words)
 
     def _save(self) -> None:
-        values = RowValues.of(self._session, self._board.points.surface)
+        values = self._values
         if values is None:
             return
         chosen = np.array(self._board.points.selection.indices, dtype=int)
@@ -156,7 +192,7 @@ class SelectedRows:
     # --- classes against predictions ----------------------------------------------------------------------------------
 
     def _count(self) -> None:
-        values = RowValues.of(self._session, self._board.points.surface)
+        values = self._values
         scene = self._session.scene
         names = () if scene is None else scene.class_names
         counted = values is not None and values.surface is not None and 1 < len(names) <= MOST_CLASSES
@@ -164,6 +200,8 @@ class SelectedRows:
         pressed, rows = self._cell
         self.counts.pressed = [pressed] if rows and rows == self._board.points.selection.indices else []
         if counted and values is not None:
+            width = LABEL_WIDTH + CELL_WIDTH * len(names)
+            self._crossed.styles = {"flex": f"1 1 {width}px", "min-width": "0", "max-width": "100%"}
             true, predicted = self._of_part(values)
             self.counts.html = counts_table(confusion(true, predicted, len(names)), names)
 
@@ -175,7 +213,7 @@ class SelectedRows:
 
     def _pick_cell(self, number: int) -> None:
         """Select the rows of a cell, or none if they are selected."""
-        values = RowValues.of(self._session, self._board.points.surface)
+        values = self._values
         if values is None or values.surface is None:
             return
         count = len(values.scene.class_names)
@@ -196,7 +234,7 @@ def _table(values: RowValues, chosen: NDArray) -> tuple[list[TableColumn], NDArr
     mask[chosen] = True
     if not len(chosen):
         mask[:] = True
-    first_names = [name for name in (values.target_name, PREDICTED, PART) if name in values.names]
+    first_names = [name for name in (values.target_name, PREDICTED, PART, TRUST) if name in values.names]
     own = [TableColumn(column, distributions(column, mask)) for column in map(values.column, values.own_names)]
     if len(chosen):
         own.sort(key=lambda each: -each.shares.difference if each.shares is not None else 0.0)
@@ -204,20 +242,23 @@ def _table(values: RowValues, chosen: NDArray) -> tuple[list[TableColumn], NDArr
     labels = values.scene.row
     rows = np.flatnonzero(mask)
     rows = rows[np.argsort(labels[rows], kind="stable")]
-    return [*first, *own[:MOST_COLUMNS]], rows, labels, _words(mask, own, bool(len(chosen)))
+    return [*first, *own[:MOST_COLUMNS]], rows, labels, _words(mask, own, first[0], selected=bool(len(chosen)))
 
 
-def _words(mask: NDArray, own: list[TableColumn], selected: bool) -> str:
-    """Say how many rows are shown, and which columns set them apart."""
+def _words(mask: NDArray, own: list[TableColumn], target: TableColumn, *, selected: bool) -> str:
+    """Say how many rows are shown, and what sets them apart: the target and columns `own`, the most different first."""
     if not selected:
-        text = (
-            f"All {len(mask):,} rows. Select some on a map, in the legend or by a search: their columns are compared."
-        )
+        text = f"All {len(mask):,} rows. Select some here, on a map or by a search: what they share is shown."
     else:
-        apart = [each.column.name for each in own[:3] if each.shares is not None and each.shares.difference > 0.2]
+        apart = [each for each in [target, *own[:3]] if each.shares is not None and each.shares.difference > 0.2]
+        said = [f"{each.column.name} ({words_of(each.shares)})" for each in apart if each.shares is not None]
         text = f"{int(mask.sum()):,} rows selected, {int((~mask).sum()):,} others (grey)."
-        text += f" They differ most in {', '.join(apart)}." if apart else ""
+        text += f" They differ most in {'; '.join(said)}." if said else ""
     return text + (f" {MOST_COLUMNS} of {len(own):,} columns are shown." if len(own) > MOST_COLUMNS else "")
+
+
+def _counted(number: int | None, what: str) -> str:
+    return f"{number or 0:,} {what}{'' if number == 1 else 's'}"
 
 
 def without(names: list[str], name: str) -> list[str]:

@@ -8,16 +8,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import holoviews as hv
+import numpy as np
 import panel as pn
 from bokeh.document import Document
 from holoviews.streams import Pipe
 from numpy.typing import ArrayLike
 
 from supdr.sensitivity.axes import MOST_AXES
-from supdr_viz.pages.sensitivity.elements import View, bars, curve, difference, heatmap, parallel
+from supdr_viz.pages.sensitivity.elements import View, bars, curve, difference, heatmap
 from supdr_viz.pages.sensitivity.html_file import sweep_page
 from supdr_viz.pages.sensitivity.map_elements import MapWalk, large_map, maps_in_cells, maps_of
 from supdr_viz.pages.sensitivity.map_panel import MapPanel
+from supdr_viz.pages.sensitivity.parallel_axes import empty_axes, parallel
+from supdr_viz.pages.sensitivity.ranking import MOST_IN_ROW, ranked
 from supdr_viz.ui import widgets
 
 
@@ -90,7 +93,7 @@ class Chart:
 def _main_element(view: View) -> Callable[[View], Any]:
     """Return the chart of the cells: with three parameters and more their lines over parallel axes."""
     if len(view.values) > 2:
-        return parallel
+        return parallel if np.isfinite(view.means).any() else empty_axes
     return heatmap if view.maps is None else maps_in_cells
 
 
@@ -102,16 +105,19 @@ class SweepCharts:
 
     def __init__(self, view: View) -> None:
         self.view = view
-        self._ready = False
+        self._ready = self._mapped = False
         self._labels: ArrayLike | None = None
         self.heatmap = Chart(heatmap)
         self.curves = [Chart(each) for each in CURVES]
         self.bars = Chart(bars)
         self.map = Chart(large_map)
+        self.best = Chart(maps_in_cells)
         self.rival, self.difference = Chart(heatmap), Chart(difference)
         self.panel: MapPanel | None = None
-        head = widgets.card_head("Map", "Point at a cell, or move the sliders.")
-        self.map_card = widgets.card(widgets.html(head, **widgets.HEAD), visible=False, margin=(0, 0, 12, 0))
+        head = widgets.card_head("Map", "Point at a cell or a line, or move a slider.")
+        self.map_card = widgets.card(widgets.html(head, **widgets.HEAD))
+        head = widgets.card_head("Best cells", "by rank; a click runs one on one split")
+        self.best_card = widgets.card(widgets.html(head, **widgets.HEAD), self.best.place)
 
     def begin(self, **changes: Any) -> None:
         """Draw from now on, with changes of the view."""
@@ -121,7 +127,9 @@ class SweepCharts:
     def show(self, **changes: Any) -> None:
         """Show a view with changes, which are fields of `View`."""
         self.view = replace(self.view, **changes)
-        if self.view.walk is not None and "result" in changes:
+        if self._walks is not (self.view.walk is not None):
+            self._start_walk() if self._walks else self._end_walk()
+        elif self._walks and "result" in changes:
             self._take_maps()
         if not self._ready:
             return
@@ -140,7 +148,7 @@ class SweepCharts:
         view = self.view
         if not view.result.cells:
             return ""
-        maps = maps_of(view.result, self._labels) if self._labels is not None and len(view.values) < 3 else None
+        maps = maps_of(view.result, self._labels) if self._labels is not None else None
         return sweep_page(view, maps, address, sentences)
 
     # --- maps ---------------------------------------------------------------------------------------------------------
@@ -151,41 +159,64 @@ class SweepCharts:
 
     @property
     def mapped(self) -> bool:
-        """Whether maps are shown."""
-        return self.view.walk is not None
+        """Whether the visitor wants maps in the cells of the grid."""
+        return self._mapped
+
+    @property
+    def has_map(self) -> bool:
+        """Whether there is a large map to show, or will be once there are cells."""
+        maps = self.view.maps
+        return maps is not None and bool(maps.positions or not self.view.result.cells)
+
+    @property
+    def _walks(self) -> bool:
+        return self._mapped or len(self.view.values) > 2
+
+    @property
+    def walked(self) -> View:
+        """The cells whose maps are shown: those of the grid, or, with three parameters and more, the best ones."""
+        return self.view if len(self.view.values) < 3 else ranked(self.view)
 
     def show_maps(self, shown: bool) -> None:
         """Show the maps of the cells, or their values."""
-        walk = MapWalk() if shown else None
-        if walk is not None:
-            walk.place.on_change("data", lambda _attr, _old, _new: self._follow_place())
-            best = self.view.result.best(self.view.metric)
-            walk.place.data = {"number": [best.number if best is not None else 0]}
-            self.panel, self.map = MapPanel(self._go_to), Chart(large_map)
-            self.map_card[1:] = [self.map.place, self.panel.view]
-        self.view = replace(self.view, walk=walk, maps=None, example="")
+        self._mapped = shown
+        self.show(example="")
+
+    def _start_walk(self) -> None:
+        walk = MapWalk()
+        walk.place.on_change("data", lambda _attr, _old, _new: self._follow_place())
+        best = self.walked.result.best(self.view.metric)
+        walk.place.data = {"number": [best.number if best is not None else 0]}
+        self.panel, self.map, self.best = MapPanel(self._go_to), Chart(large_map), Chart(maps_in_cells)
+        self.map_card[1:] = [self.map.place, self.panel.view]
+        self.best_card[1:] = [self.best.place]
+        self.view = replace(self.view, walk=walk)
         self._take_maps()
-        self.show()
+
+    def _end_walk(self) -> None:
+        self.view = replace(self.view, walk=None, maps=None)
 
     def _take_maps(self) -> None:
         view = self.view
-        if view.walk is None or self._labels is None or len(view.values) > 2:
+        if view.walk is None or self._labels is None:
             self.view = replace(view, maps=None)
             return
-        if view.walk.place.data["number"][0] >= view.plane.size:
-            view.walk.place.data = {"number": [0]}
         self.view = replace(view, maps=maps_of(view.result, self._labels))
-        view.walk.fill(self.view)
+        if view.walk.place.data["number"][0] >= self.walked.plane.size:
+            view.walk.place.data = {"number": [0]}
+        view.walk.fill(self.walked)
 
     def _show_map(self) -> None:
-        self.map_card.visible = self.view.maps is not None
-        if self.panel is not None and self.view.maps is not None:
-            self.map.show(self.view)
-            self._follow_place()
+        if self.panel is None or self.view.maps is None:
+            return
+        self.map.show(self.walked)
+        self._follow_place()
+        if len(self.view.values) > 2:
+            self.best.show(ranked(self.view, MOST_IN_ROW) if self.view.maps.positions else None)
 
     def _go_to(self, number: int) -> None:
         self.view.walk.place.data = {"number": [number]}
 
     def _follow_place(self) -> None:
         if self.panel is not None and self.view.walk is not None:
-            self.panel.show(self.view, int(self.view.walk.place.data["number"][0]))
+            self.panel.show(self.walked, int(self.view.walk.place.data["number"][0]))

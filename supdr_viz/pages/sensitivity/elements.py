@@ -85,7 +85,8 @@ class View:
     `options`: current values of parameters; `narrow`: there is little room, as on a phone; `dark`: the theme; `maps`:
     of the cells, if they are shown, and `walk`: which of them is the large one; `example`: name of the prepared sweep
     of which nothing else than its own cells is shown; `name`: of the method; `role`: before names of figures, empty for
-    the sweep itself; `rival`: another method on the same grid.
+    the sweep itself; `rival`: another method on the same grid; `places`: lines of HTML that say where a cell is, by its
+    number, if the axes do not.
     """
 
     result: Result = field(default_factory=lambda: Result({"": [0]}, ["error"]))
@@ -105,6 +106,7 @@ class View:
     name: str = ""
     role: str = ""
     rival: View | None = None
+    places: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def values(self) -> list[list[Any]]:
@@ -202,7 +204,7 @@ def _cells(
         tools=[HoverTool(tooltips=CELL_TOOLTIP), TapTool()],
         clabel="",
         fill_alpha=1.0,
-        hooks=[_opening_runs(f"{view.role}sweep cells")],
+        hooks=[opening_runs(f"{view.role}sweep cells")],
     )
 
 
@@ -248,20 +250,20 @@ def difference(view: View) -> hv.Overlay:
 def heatmap_look(view: View, kind: str) -> dict[str, Any]:
     """Return options of the heatmap. `kind`: what it is, for screen readers."""
     across, up = view.plane.shape
-    titles = [*view.titles, ""]
+    titles, several = [*view.titles, ""], len(view.values) > 1
     return {
         "xlim": (-0.5, across - 0.5),
         "ylim": (-0.5, up - 0.5),
-        "xticks": ticks(view.values[0], "narrow" if view.narrow else "heatmap"),
-        "yticks": ticks(view.values[1]) if len(view.values) > 1 else [(0, "")],
+        "xticks": ticks(view.values[0], "narrow" if view.narrow else "heatmap" if several else "strip"),
+        "yticks": ticks(view.values[1]) if several else [(0, "")],
         "xlabel": titles[0],
         "ylabel": titles[1],
-        "height": HEIGHT if len(view.values) > 1 else STRIP_HEIGHT,
+        "height": HEIGHT if several else STRIP_HEIGHT,
         **look(view, f"{view.role}heatmap", f"{kind}: {view.measured} by {' and '.join(filter(None, view.titles))}"),
     }
 
 
-def _opening_runs(name: str) -> Callable[[Any, Any], None]:
+def opening_runs(name: str) -> Callable[[Any, Any], None]:
     """Return a hook that has a click on a cell open its run; `name`: of the data of the cells."""
 
     def hook(plot: Any, _element: Any) -> None:
@@ -319,11 +321,19 @@ def current_place(view: View) -> tuple[float, float] | None:
 
 def cell_text(view: View, number: int) -> str:
     """Write what the pointer shows of a cell, as HTML."""
-    cell, grid = view.result.cells.get(number), view.result.grid
+    cell = view.result.cells.get(number)
+    lines = ["not computed yet"] if cell is None else _cell_lines(view, cell)
+    return "<br>".join([cell_place(view, number), *lines])
+
+
+def cell_place(view: View, number: int) -> str:
+    """Write where a cell is, as HTML: a line for each parameter."""
+    if number in view.places:
+        return view.places[number]
+    grid = view.result.grid
     places = [int(place) for place in np.unravel_index(number, view.result.shape)]
     axes = zip(places, grid.items(), (*view.titles, *grid)[: len(grid)])
-    lines = [f"{escape(title or name)} = {escape(tick_text(values[k]))}" for k, (name, values), title in axes]
-    return "<br>".join([*lines, *(["not computed yet"] if cell is None else _cell_lines(view, cell))])
+    return "<br>".join(f"{escape(title or name)} = {escape(tick_text(values[k]))}" for k, (name, values), title in axes)
 
 
 def _cell_lines(view: View, cell: Cell) -> list[str]:
@@ -335,70 +345,6 @@ def _cell_lines(view: View, cell: Cell) -> list[str]:
     lines += [f"failed: {escape(cell.errors[0][:160])}"] if cell.errors else []
     lines += ["warm start"] if cell.warm else []
     return [*lines, f"{cell.seconds:.2g} s for {len(cell.outcomes)} fits"]
-
-
-# --- three and more parameters ----------------------------------------------------------------------------------------
-
-
-def parallel(view: View) -> hv.Overlay:
-    """Return the finished cells as lines over parallel axes: one for each parameter, and the score at the right."""
-    lines, colours = _cell_lines_over_axes(view), view.colours
-    cells = hv.Contours(lines, ["x", "y"], [hv.Dimension("value", range=view.limits), "text", "link"]).opts(
-        color="value",
-        cmap=list(colours.regions),
-        clim=view.limits,
-        colorbar=True,
-        clabel="",
-        line_width=2,
-        nonselection_alpha=1.0,
-        tools=[HoverTool(tooltips=CELL_TOOLTIP, line_policy="nearest"), TapTool()],
-        hooks=[_opening_runs("sweep cells")],
-    )
-    count = len(view.values)
-    return (cells * _values_at_axes(view)).opts(
-        hv.opts.Overlay(
-            xlim=(-0.4, count + 0.4),
-            ylim=(-0.08, 1.08),
-            xticks=[*enumerate(view.titles), (count, view.measured)],
-            yticks=[(0, "")],
-            xlabel="",
-            ylabel="",
-            xrotation=20,
-            height=HEIGHT,
-            **look(view, "heatmap", f"Parallel axes: {view.measured} by {', '.join(view.titles)}"),
-        )
-    )
-
-
-def _cell_lines_over_axes(view: View) -> list[dict[str, Any]]:
-    """Return a line for each cell that has a number; one without length if there is none."""
-    low, high = view.limits
-    lines: list[dict[str, Any]] = []
-    for number, cell in view.result.cells.items():
-        score = view.factor * cell.mean(view.metric)
-        if math.isfinite(score):
-            places = np.unravel_index(number, view.result.shape)
-            heights = [place / max(size - 1, 1) for place, size in zip(places, view.result.shape)]
-            y = np.array([*heights, (score - low) / (high - low)])
-            columns = {"value": score, "text": cell_text(view, number), "link": view.links.get(number, "")}
-            lines.append({"x": np.arange(float(len(y))), "y": y, **columns})
-    for line, link in zip(lines, packed_links([line["link"] for line in lines])):
-        line["link"] = link
-    return lines or [{"x": np.zeros(2), "y": np.zeros(2), "value": low, "text": "", "link": ""}]
-
-
-def _values_at_axes(view: View) -> hv.Labels:
-    """Return the values along each axis."""
-    rows = [
-        (float(axis), place / max(len(values) - 1, 1), text)
-        for axis, values in enumerate(view.values)
-        for place, text in ticks(values)
-    ]
-    rows += [(float(len(view.values)), height, view.said(limit)) for height, limit in zip((0.0, 1.0), view.limits)]
-    columns = [np.array(column, dtype=object if k > 1 else float) for k, column in enumerate(zip(*rows))]
-    return hv.Labels(tuple(columns), ["x", "y"], "said").opts(
-        text_color=view.colours.text, text_font_size="11px", text_font=FONT, text_align="left"
-    )
 
 
 # --- curves and bars --------------------------------------------------------------------------------------------------
@@ -425,6 +371,7 @@ def curve(view: View, axis: int) -> hv.Overlay:
                 size=6,
                 tools=[HoverTool(tooltips=TOOLTIP)],
                 hooks=[_named(f"sweep curve {axis}")],
+                framewise=True,  # the limits of the chart follow its cells
             ),
         ]
     ).opts(
@@ -517,7 +464,7 @@ def _shares(view: View) -> dict[str, tuple[float, float]]:
 
 def per_cent_ticks(view: View) -> str | None:
     """Return the format of scores beside an axis; None: that of numbers."""
-    return "%g %%" if view.percent else None
+    return "%.3g %%" if view.percent else None
 
 
 def look(view: View, name: str, described: str) -> dict[str, Any]:

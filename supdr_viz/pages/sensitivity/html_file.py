@@ -12,9 +12,11 @@ from bokeh.models import CustomJS, CustomJSTickFormatter
 from bokeh.models.widgets import Div, Slider
 
 from supdr_viz.export.plot_files import page_of
-from supdr_viz.pages.sensitivity.elements import View, bars, curve, difference, heatmap, parallel
+from supdr_viz.pages.sensitivity.elements import View, bars, curve, difference, heatmap
 from supdr_viz.pages.sensitivity.map_elements import Maps, MapWalk, large_map, maps_in_cells
 from supdr_viz.pages.sensitivity.numbers import tick_text
+from supdr_viz.pages.sensitivity.parallel_axes import parallel
+from supdr_viz.pages.sensitivity.ranking import MOST_IN_ROW, ranked
 from supdr_viz.ui.markup import escape
 
 WIDE: dict[str, Any] = {"sizing_mode": "stretch_width"}
@@ -54,7 +56,8 @@ def sweep_page(view: View, maps: Maps | None, address: str, sentences: str) -> s
         names = Div(text=f"<h2>{escape(rival.name)}, and {escape(view.name)} − {escape(rival.name)}</h2>", **WIDE)
         parts += [names, row(_figure(heatmap(rival)), _figure(difference(pair)), **WIDE)]
     if maps is not None and maps.positions:
-        parts.append(_walk(replace(view, maps=maps, walk=MapWalk())))
+        mapped = replace(view, maps=maps, walk=MapWalk())
+        parts.append(_walk(mapped if several < 3 else ranked(mapped, MOST_IN_ROW)))
     return page_of(column(*parts, **WIDE), title, widgets=True)
 
 

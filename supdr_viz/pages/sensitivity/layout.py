@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 from supdr.sensitivity import Progress
 from supdr_viz.controls.presets import PresetGallery
-from supdr_viz.data.number_format import duration
+from supdr_viz.data.number_format import duration, per_cent
 from supdr_viz.pages import navigation
 from supdr_viz.pages.sensitivity.charts import SweepCharts
 from supdr_viz.pages.sensitivity.elements import View
@@ -37,8 +36,13 @@ COLOURS = {
     Phase.stopping: "paused",
     Phase.failed: "failed",
 }
-BESIDE = {"xs": 12, "md": 8}, {"xs": 12, "md": 4}
-BELOW = {"xs": 12}, {"xs": 12}
+# Cards in three columns; in a narrow window they stand below one another.
+GRID_CSS = """
+:host { display: grid !important; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 12px; --broad: span 2;
+--slim: span 1; align-items: start; }
+@media (max-width: 899.95px) { :host { grid-template-columns: minmax(0, 1fr); --broad: span 1; } }
+"""
+BROAD, SLIM, FULL = "var(--broad)", "var(--slim)", "1 / -1"
 
 BUTTON = {
     Phase.running: ("Pause", "pause"),
@@ -133,22 +137,34 @@ class SensitivityLayout:
 
     def _plots(self, charts: SweepCharts) -> Any:
         heat, self._heat_head = self._card("Heatmap", charts.heatmap.place)
-        self._curves, self._curve_head = self._card("Marginal curves", charts.curves[0].place)
-        importance, _ = self._card("Importance", charts.bars.place, note="share of the variance of all fits")
-        beside = pn.Column(charts.map_card, self._curves, margin=0, **widgets.WIDE)
-        result_card, _ = self._card(
-            "Result", self.result, self.searched, note="the best cell, and which parameter matters"
+        self._curves = widgets.flow(charts.curves[0].place, gap="0 12px")
+        for each in charts.curves:
+            each.place.styles = {"flex": "1 1 300px", "min-width": "0"}
+        curves, self._curve_head = self._card("Marginal curves", self._curves)
+        said = pn.Column(
+            self.result,
+            self.searched,
+            margin=0,
+            styles={"flex": "3 1 360px", "min-width": "0", "align-self": "flex-start"},
         )
-        self._places = tuple(
-            pmui.Grid(each, size=size) for each, size in zip((heat, beside, result_card, importance), 2 * BESIDE)
+        charts.bars.place.styles = {"flex": "2 1 300px", "min-width": "0"}
+        result, _ = self._card(
+            "Result",
+            widgets.flow(said, charts.bars.place, gap="0 24px"),
+            note="the best cell, and each parameter's share of the variance of all fits",
         )
-        self._grid = pmui.Grid(*self._places, container=True, spacing=1.5, styles=FREE, **widgets.WIDE)
+        cards = {"heat": heat, "map": charts.map_card, "best": charts.best_card, "curves": curves, "result": result}
+        self._cards = cards
+        self._grid = pn.Column(*cards.values(), stylesheets=[widgets.sheet(GRID_CSS)], styles=FREE, **widgets.WIDE)
         return self._grid
 
     def _build_rivals(self) -> None:
         rival, self._rival_head = self._card("Heatmap", self._charts.rival.place)
         apart, self._difference_head = self._card("Difference", self._charts.difference.place)
-        self._rivals = [pmui.Grid(each, size={"xs": 12, "md": 6}) for each in (rival, apart)]
+        both = widgets.flow(rival, apart, gap="12px")
+        for each in both:
+            each.styles = {"flex": "1 1 360px"}
+        self._rivals = [_place(both, FULL)]
         self._grid.extend(self._rivals)
 
     def _card(self, title: str, *places: Any, note: str = "") -> tuple[Any, Any]:
@@ -182,14 +198,16 @@ class SensitivityLayout:
 
     def describe(self, settings: SweepSettings, titles: Sequence[str], metric: str, note: str) -> None:
         """Say what the plots show; `note`: which rows are fitted, if not all."""
-        protocol = f"{settings.folds} folds" if settings.folds > 1 else f"{settings.base.test_share:.0%} held out"
+        protocol = f"{settings.folds} folds" if settings.folds > 1 else f"{per_cent(settings.base.test_share)} held out"
         if settings.repeats > 1:
             protocol += f", {settings.repeats} repetitions"
         protocol += ", test rows take part unlabelled" if settings.transductive else ""
         protocol += ", warm starts" if settings.warm else ""
-        mark = "A square marks the current setting; a" if len(titles) < 3 else "A"
-        words = f"{metric}, mean over {protocol}. {mark} click on a cell runs it on one split."
-        kind = ("Cells", "Heatmap", "Cells as lines")[min(len(titles), 3) - 1]
+        if len(titles) < 3:
+            words = f"{metric}, mean over {protocol}. The frame marks the current setting; a click runs a cell."
+        else:
+            words = f"{metric}, mean over {protocol}. A line is a cell; a click runs it."
+        kind = ("Cells", "Heatmap", "Parallel axes")[min(len(titles), 3) - 1]
         self._heat_head.object = widgets.card_head(kind, widgets.escape(words))
         self.maps.disabled = len(titles) > 2
         self.say_search("")
@@ -198,16 +216,24 @@ class SensitivityLayout:
         self.result.object = widgets.EMPTY
         self._cost = f"Run makes {_count(settings.n_fits, 'fit')} for {_count(settings.n_cells, 'cell')}."
         self._cost += f" {note}" if note else ""
-        self._arrange(len(titles))
+        self.arrange()
 
-    def _arrange(self, n_parameters: int) -> None:
-        """Put curves and importance beside heatmap and sentences; with one parameter all stands below one another."""
-        places = [self._curves[0], *(each.place for each in self._charts.curves[:n_parameters])]
-        if self._curves.objects != places:
-            self._curves.objects = places
-        for place, size in zip(self._places, 2 * (BESIDE if n_parameters > 1 else BELOW)):
-            if place.size != size:
-                place.size = size
+    def arrange(self) -> None:
+        """Put the map beside the heatmap, or else the curves; with one parameter all stands below one another."""
+        view, mapped = self._charts.view, self._charts.has_map
+        several = len(view.values)
+        curves = [each.place for each in self._charts.curves[:several]]
+        if self._curves.objects != curves:
+            self._curves.objects = curves
+        beside, any_cell = several == 2 and not mapped, bool(view.result.cells)
+        columns = {
+            "heat": BROAD if several > 1 and (beside or mapped) else FULL,
+            "map": SLIM if several > 1 else FULL,
+            "curves": SLIM if beside else FULL,
+        }
+        shown = {"map": mapped, "best": several > 2 and mapped and any_cell, "curves": beside or any_cell}
+        for name, card in self._cards.items():
+            _place(card, columns.get(name, FULL), shown=shown.get(name, True))
 
     def set_state(
         self, phase: Phase, *, ready: bool, progress: Progress | None = None, cells: int = 0, message: str = ""
@@ -265,7 +291,8 @@ class SensitivityLayout:
             )
         if view.importance is not None:
             titles = dict(zip(result.grid, view.titles))
-            words.append(f"Of the variance of all fits {widgets.symbols(view.importance.sentence(titles))}.")
+            shares = view.importance.sentence(titles)
+            words.append(widgets.symbols(shares if shares.endswith(".") else f"{shares} of the variance of all fits."))
         failed = [cell for cell in result.cells.values() if cell.errors]
         if failed:
             words.append(f"{len(failed)} cells failed, for instance: {widgets.escape(failed[0].errors[0])}")
@@ -296,6 +323,16 @@ class SensitivityLayout:
             widgets.toast("No cell is finished yet.", "info")
 
 
+def _place(card: Any, columns: str, *, shown: bool = True) -> Any:
+    """Let a card take columns of the grid, or hide it. Returns the card, which is changed where need be."""
+    styles = {**card.styles, "grid-column": columns}
+    if card.styles != styles:
+        card.styles = styles
+    if card.visible != shown:
+        card.visible = shown
+    return card
+
+
 def _shelves() -> list[dict[str, Any]]:
     """Return the shelves of the gallery: below each sweep, what it costs."""
     return plain_shelves(SWEEP_PRESETS, lambda preset: _count(preset.settings.n_fits, "fit"))
@@ -319,7 +356,7 @@ def _status(phase: Phase, progress: Progress | None, message: str) -> str:
     if phase is Phase.waiting:
         words += " · another sweep of this server goes first"
     if progress.stored:
-        words += f" · {progress.stored:,} known from before"
+        words += f" · {progress.stored:,} of them cached"
     bar = (
         f'<div class="bar" role="progressbar" aria-label="fits" aria-valuemin="0" aria-valuemax="100" '
         f'aria-valuenow="{share:.0f}"><i style="width:{share:.1f}%"></i></div>'

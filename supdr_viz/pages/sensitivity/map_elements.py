@@ -184,8 +184,8 @@ def large_map(view: View) -> hv.Points:
         for axis in plot.state.axis:
             axis.visible = False
 
-    options = look(view, "map", "Map of the chosen cell")
+    options = look(view, "map", "Map of the chosen cell") | {"xlim": limits, "ylim": limits, "framewise": True}
     options["hooks"] = [*options["hooks"], walking]
     return hv.Points((points[:, 0], points[:, 1], maps.codes), ["x", "y"], "row").opts(
-        **_row_look(view), size=5, xlim=limits, ylim=limits, xlabel="", ylabel="", height=MAP_HEIGHT, **options
+        **_row_look(view), size=5, xlabel="", ylabel="", height=MAP_HEIGHT, **options
     )

@@ -16,7 +16,7 @@ from supdr_viz.data.number_format import mean_text
 SHARES = frozenset({"error", "accuracy", "support_fraction", "neighbourhood_overlap", *CLUSTERS, "stability"})
 
 # Letters that have room below an axis, by its chart.
-MOST_LETTERS = {"heatmap": 72, "narrow": 34, "curve": 40}
+MOST_LETTERS = {"heatmap": 72, "strip": 110, "narrow": 34, "curve": 40}
 
 # Labels that have room beside an axis that goes up.
 MOST_UP = 10

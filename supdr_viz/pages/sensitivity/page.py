@@ -143,6 +143,7 @@ class Sensitivity:
 
     def _toggle_maps(self) -> None:
         self.charts.show_maps(not self.charts.mapped)
+        self.layout.arrange()
         self.layout.say_maps(self.charts.mapped)
 
     def _show_narrow(self, narrow: bool) -> None:
@@ -462,6 +463,7 @@ class Sensitivity:
         self._drawn.update(result.cells)
         with pn.io.hold():
             self.charts.show(result=result, example="")
+            self.layout.arrange()
         self._draw_from = began + PAUSE * (time.monotonic() - began)
 
     def _summary(self, phase: Phase, cells: dict[int, Any]) -> str:

@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from supdr_viz.ui.bar import Menu, Pickable, Search
+from supdr_viz.views.colours import PICK_MISPLACED
 from supdr_viz.views.row_table import RowTable
 from tests.viz.visitor import Visitor
 
@@ -197,8 +198,29 @@ def test_the_table_has_the_selected_rows_sorted_by_any_column():
         values = shown[list(heads)[4]].astype(float)
         assert list(values) == sorted(values, reverse=True)
         assert visitor.sees("50 rows selected, 100 others")
-        assert visitor.sees("They differ most in petal")
+        assert visitor.sees("They differ most in class (100 % setosa, of the rest 0 %); petal")
         assert "of the rest" in heads["petal length (cm)"]["words"]
+
+
+def test_errors_and_misplaced_rows_are_one_press_away():
+    with Visitor("?data=wine&method=PCAProjection&test=0.3") as visitor:
+        visitor.press("Run").settle()
+        open_rows(visitor)
+        shown, *_rest = piece(visitor, size=178)
+        errors = list(shown["Row"][shown["class"] != shown["predicted"]])
+        assert 0 < len(errors) < 50
+        visitor.press(f"{len(errors)} errors").settle()
+        assert sorted(piece(visitor)[0]["Row"]) == errors
+        visitor.press("Find misplaced rows").settle()
+        assert "view.colour=trust" in visitor.query
+        trust = piece(visitor)[0]["trust"].astype(float)
+        assert 0 < len(trust) < 178
+        assert trust.max() < 0.75
+        find(visitor, "trust < 0.75")
+        legend = next(each for each in visitor.parts() if isinstance(each, Pickable) and "misplaced" in each.html)
+        by_query = selected(visitor)
+        hear(visitor, legend, PICK_MISPLACED)
+        assert by_query.tolist() == selected(visitor).tolist()
 
 
 def test_a_table_answers_no_nonsense_and_a_row_of_it_is_pointed_at_on_the_map():

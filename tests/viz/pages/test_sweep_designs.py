@@ -2,13 +2,17 @@
 
 import io
 import re
+from dataclasses import replace
 
+import holoviews as hv
 import numpy as np
 import pandas as pd
 import pytest
+from holoviews.streams import Pipe
 
 from supdr_viz.experiment.build import build_dataset
 from supdr_viz.experiment.settings import Settings
+from supdr_viz.pages.sensitivity.elements import View, curve
 from supdr_viz.pages.sensitivity.files import from_toml
 from supdr_viz.pages.sensitivity.form import with_axes
 from supdr_viz.pages.sensitivity.settings import Axis, SweepSettings, build_sweep, default_axis, rival_of
@@ -32,6 +36,29 @@ def test_three_parameters_are_lines_over_parallel_axes():
         assert min(map(min, lines["ys"])) == 0.0
         assert max(map(max, lines["ys"])) == 1.0
         assert visitor.sees("Estimated from a part of the cells")
+        # The best cells in a row, with their maps; the large map begins at the best one and follows a line or a slider.
+        means = np.array(visitor.model("best sweep cells").data["zvalues"])
+        assert len(means) == 8
+        assert (np.diff(means) >= 0).all()
+        assert means[0] == min(lines["value"])
+        assert sorted(lines["rank"]) == list(range(8))
+        assert lines["value"][list(lines["rank"]).index(0)] == means[0]
+        assert visitor.model("sweep place").data["number"] == [0]
+        assert visitor.model("sweep maps").data["there"][0].tolist() == [1] * 8
+        visitor.do(lambda: setattr(visitor.model("sweep place"), "data", {"number": [7]}))
+        assert visitor.sees(f"error {means[7]:.1f}")
+
+
+def test_limits_of_curves_follow_the_cells():
+    settings, _rest = from_toml(SMALL)
+    sweep, X, y = build_sweep(settings, build_dataset(settings.base))
+    cells = list(sweep.run(X, y, "in-process"))
+    view = View(sweep.result(cells[:1]), titles=["a", "b"], percent=True)
+    pipe = Pipe(data=view)
+    drawn = hv.renderer("bokeh").get_plot(hv.DynamicMap(lambda data: curve(data, 0), streams=[pipe]))
+    pipe.send(replace(view, result=sweep.result(cells)))
+    scores = drawn.state.select_one({"name": "sweep curve 0"}).data["score"]
+    assert drawn.state.y_range.start <= min(scores) < max(scores) <= drawn.state.y_range.end
 
 
 def test_a_third_parameter_is_chosen_on_the_page():
@@ -52,6 +79,19 @@ def test_axes_are_of_distinct_parameters():
     third = with_axes(settings, [*settings.axes, default_axis("LSDR", "reg_v")], default_axis("LSDR", "reg_v"))
     assert third.design == "sobol"
     assert with_axes(third, settings.axes, None).design == "grid"
+
+
+SMALL = """
+folds = 2
+[data]
+name = "iris"
+[method]
+name = "LSDR"
+max_iter = 3
+[grid]
+reg_u = [0.01, 0.1, 1.0, 10.0]
+reg_v = [0.1, 0.5]
+"""
 
 
 def test_a_design_is_in_files_and_programs():

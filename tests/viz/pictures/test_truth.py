@@ -222,10 +222,8 @@ def test_lost_neighbours_are_told_while_they_are_those_of_the_rows_on_display(bo
 def test_numbers_are_said_in_words(board):
     truth = board.points.truth
     true, misplaced = np.mean(truth.false == NO_ROW), np.sum(truth.trust < MISPLACED)
-    rows = "row" if misplaced == 1 else "rows"
     assert board.latent.caption() == board.points.frame.latent_caption
-    shares = f"Mean trust {truth.trust.mean():.2f}: {100 * true:.0f} % of neighbours are true"
-    assert board.latent.verdict == f"{shares}, {misplaced} {rows} misplaced."
+    assert board.latent.verdict == f"all rows: {100 * true:.0f} % of neighbours are true, {misplaced} misplaced"
     said = {number.name: str(number) for number in board.latent.numbers}
     assert said == {"trust": "0.900", "continuity": "0.800", "kept": "25.0 %", "k-NN error": "12.5 %"}
     assert "12 new rows" in board.latent.numbers[0].help
