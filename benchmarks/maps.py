@@ -233,8 +233,12 @@ def page(results: pd.DataFrame, clock: float, processor: float) -> str:
     return "\n".join(text)
 
 
-def main() -> None:
-    """Measure what was asked for; print it, and if that was everything write the page anew."""
+def main(options: list[str] | None = None, measure: Callable[..., dict] = measure, folder: Path = RESULTS) -> None:
+    """Measure what was asked for; print it, and if that was everything write the page anew.
+
+    `options`: of the command line, by default those of this process; `measure`: what measures a map; `folder`: where
+    table and page are.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="folder of the benchmark sets")
     parser.add_argument("--maps", nargs="*", default=[*MAPS], choices=[*MAPS], help="measure these maps only")
@@ -242,7 +246,7 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=SPLITS, help="number of splits")
     parser.add_argument("--jobs", type=int, default=1, help="processes; above 1 the minutes are not those of all")
     parser.add_argument("--dry", action="store_true", help="print, and leave the page as it is")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(options)
     duellists = [each for each in DUEL if each in arguments.maps]
     others = [each for each in arguments.maps if each not in DUEL]
     cells = []
@@ -260,14 +264,14 @@ def main() -> None:
     minutes = [(now - then) / 60.0 for now, then in zip((time.perf_counter(), time.process_time()), began)]
     whole = arguments.maps == [*MAPS] and arguments.sets == [*SETS] and arguments.splits == SPLITS
     if whole and not arguments.dry:
-        write(pd.DataFrame(measured), *minutes)
+        write(folder, pd.DataFrame(measured), *minutes)
 
 
-def write(measured: pd.DataFrame, clock: float, processor: float) -> None:
+def write(folder: Path, measured: pd.DataFrame, clock: float, processor: float) -> None:
     """Write table and page anew."""
     measured = measured.sort_values(["set", "map", "split"])
-    measured.to_csv(RESULTS / "maps.csv", index=False, float_format="%.5f")
-    (RESULTS / "maps.md").write_text(page(measured, clock, processor))
+    measured.to_csv(folder / "maps.csv", index=False, float_format="%.5f")
+    (folder / "maps.md").write_text(page(measured, clock, processor))
 
 
 if __name__ == "__main__":

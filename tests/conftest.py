@@ -12,6 +12,9 @@ from xdist.scheduler import LoadScopeScheduling
 
 from tests.times import Times
 
+# Garbage is looked for seldom: there is little of it, and much that was imported to look through.
+gc.set_threshold(50_000, 20, 20)
+
 # The processes that run the tests share the cores: threads of BLAS that wait for one another would take most time.
 os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
@@ -85,10 +88,9 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    """Look for garbage seldom, and not among what was imported: it would take a tenth of the time."""
+    """Look for no garbage among what was imported: it would take a tenth of the time."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
 
 def cases_beside(data_dir):

@@ -26,6 +26,11 @@ def figure(value: float, digits: int) -> str:
     return f"{float(f'{value:.{digits}g}'):,.0f}" if 10.0**digits <= abs(value) < 1e12 else f"{value:.{digits}g}"
 
 
+def per_cent(share: float) -> str:
+    """Write a share in whole per cents, as in 12 %."""
+    return f"{100.0 * share:.0f}\u00a0%"
+
+
 def duration(seconds: float) -> str:
     """Write how long something takes, in the unit that suits it."""
     if seconds < 90:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from supdr.datasets import Dataset, hide_labels
+from supdr_viz.data.number_format import per_cent
 from supdr_viz.data.rows_on_disk import RowsOnDisk, divided
 from supdr_viz.data.sources import SOURCES
 from supdr_viz.data.split import Split, divisible_rows, known_targets
@@ -68,9 +69,9 @@ def _split_on_disk(dataset: RowsOnDisk, settings: Settings) -> Split:
     train, test, X, y = np.flatnonzero(~is_test), np.flatnonzero(is_test), dataset.X, dataset.y
     notes = [f"{len(X):,} of {dataset.n_all:,} rows are drawn as points, the same every time; shading shows all."]
     if settings.test_share > 0:
-        notes.append(f"Of every partition {settings.test_share:.0%} of the rows are held out for testing.")
+        notes.append(f"Of every partition {per_cent(settings.test_share)} of the rows are held out for testing.")
     if settings.label_share < 1:
-        notes.append(f"Of every partition {settings.label_share:.0%} of the training rows keep their labels.")
+        notes.append(f"Of every partition {per_cent(settings.label_share)} of the training rows keep their labels.")
     return Split(
         dataset.numbers[train],
         dataset.numbers[test],

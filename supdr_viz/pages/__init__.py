@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 # Folder of a page, and function in its module ``page`` -> its name in the navigation; "/" leads to the first one.
 PAGES = {"explorer": "Explore", "compare": "Compare", "sensitivity": "Sensitivity", "lessons": "Lessons"}
 
+# Files of the folder ``assets`` that most pages import once their document has come: browsers load them before.
+MODULES = ("bridge.js", "bar.js", "cards.js", "gallery.js", "stage/hub.js", "stage/slot.js")
+
 # What a page says whose server does not answer any more.
 DISCONNECTED = "Lost the connection to the server. Reconnecting; your settings are kept."
 
@@ -122,12 +125,17 @@ def _empty(page: str, with_still: bool) -> Document:
     from bokeh.document import Document
     from panel.io.state import set_curdoc
 
+    from supdr_viz.ui.own_files import OwnFile, script_address
+    from supdr_viz.ui.panel_workarounds import KIT_MODULE
     from supdr_viz.ui.widgets import empty_page
 
     document = Document()
     with set_curdoc(document):
         begin()
-        return empty_page(with_still=with_still).server_doc(document, title_of(page))
+        empty_page(with_still=with_still).server_doc(document, title_of(page))
+    own = map(script_address, MODULES) if OwnFile.offered else ()
+    document.template_variables["modules"] = [KIT_MODULE, *own]
+    return document
 
 
 def has_still(arguments: Mapping[str, Sequence[bytes]]) -> bool:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from supdr import SNF
 from supdr.baselines import LLR, LSSVM, PFR, Constant, GraphLaplacian, HessianEnergy, LapRLS
+from supdr.methods.snf.estimator import BaseSNF
 from supdr_viz.papers.data import scaled
 
 # Hundreds of fits in cross-validation would say so hundreds of times.
@@ -44,7 +45,7 @@ PLAIN: dict[str, Any] = {"preprocessing": "none"}
 CORE = ("Constant", "SNF", "LLR", "LS-SVM")
 GRAPHS = ("LapRLS", "Laplacian", "Hessian", "PFR")
 # Taken as the library has them.
-FACTORISATIONS: dict[str, Callable[..., SNF]] = {"SNF": SNF, "LLR": LLR}
+FACTORISATIONS: dict[str, Callable[..., BaseSNF]] = {"SNF": SNF, "LLR": LLR}
 
 Result = TypeVar("Result")
 # Yields between pieces of work of some milliseconds; returns its result.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 import time
 import urllib.request
+from typing import Any
 
 from supdr.engine.optional import install
 from supdr_viz.serving.security_headers import HEALTH
@@ -16,14 +18,14 @@ PATIENCE = 600.0
 MISSING = f"supdr-viz: {install('--desktop', 'pywebview', 'desktop')}"
 
 
-def open_window(port: int, page: str) -> int:
+def open_window(port: int, page: str, toolkit: Any = None) -> int:
     """Serve on this machine, show a page in a native window, and stop the server when the window closes.
 
-    `port`: a free one; `page`: the page's name. Returns the exit status: 0 after the window was closed, 1 if there is
-    no way to show one.
+    `port`: a free one; `page`: the page's name; `toolkit`: what opens windows as pywebview does, by default that.
+    Returns the exit status: 0 after the window was closed, 1 if there is no way to show one.
     """
     try:
-        import webview
+        toolkit = toolkit or importlib.import_module("webview")
     except ImportError:
         print(MISSING, file=sys.stderr)
         return 1
@@ -37,9 +39,9 @@ def open_window(port: int, page: str) -> int:
         if not _answers(here + HEALTH, server):
             print("supdr-viz: the server did not start; the reason stands above.", file=sys.stderr)
             return 1
-        webview.create_window("supdr", url, width=1440, height=900, min_size=(390, 600))
-        webview.start()
-    except webview.errors.WebViewException as error:
+        toolkit.create_window("supdr", url, width=1440, height=900, min_size=(390, 600))
+        toolkit.start()
+    except toolkit.errors.WebViewException as error:
         print(f"supdr-viz: no window can be opened here ({error}). Without --desktop a browser does.", file=sys.stderr)
         return 1
     finally:

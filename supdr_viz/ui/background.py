@@ -129,10 +129,13 @@ def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any], turns
 
 
 class Latest:
-    """Slow work for a part of a page, of which only the answer to the newest request counts."""
+    """Slow work for a part of a page, of which only the answer to the newest request counts.
 
-    def __init__(self) -> None:
-        self._number = 0
+    `run`: ``run(work, done)`` as `in_background`, which it is by default.
+    """
+
+    def __init__(self, run: Callable[..., Any] | None = None) -> None:
+        self._run, self._number = run or in_background, 0
 
     def drop(self) -> None:
         """Let nothing come of what was asked so far."""
@@ -155,7 +158,7 @@ class Latest:
             if number == self._number:
                 done(outcome)
 
-        in_background(_work, _done)
+        self._run(_work, _done)
 
 
 def at_work(document: Any) -> bool:

@@ -13,7 +13,6 @@ USED: frozenset[type[MaterialComponent]] = frozenset(
         pmui.Button,
         pmui.Dialog,
         pmui.FloatSlider,
-        pmui.Grid,
         pmui.IntSlider,
         pmui.NotificationArea,
         pmui.Page,

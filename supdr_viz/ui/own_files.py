@@ -17,6 +17,7 @@ import json
 import re
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from posixpath import dirname, join, normpath, splitext
 from typing import Any, ClassVar
 
@@ -97,6 +98,14 @@ def image(content: bytes) -> str:
     return f"data:{TYPES['webp']};base64,{base64.b64encode(content).decode()}"
 
 
+def script_address(entry: str) -> str:
+    """Return the address of a module with all that it imports, where the server offers the files.
+
+    `entry`: file of the folder ``assets``.
+    """
+    return OwnFile.address(bundle(entry), "js")
+
+
 class Script:
     """What a component takes as its module: one that loads the file, or its text.
 
@@ -110,7 +119,7 @@ class Script:
         """Return the text of the module, as the component's ``_esm``."""
         if not OwnFile.offered:
             return bundle(self._entry)
-        address = OwnFile.address(bundle(self._entry), "js")
+        address = script_address(self._entry)
         # The kit turns a component's text into a module without an address of its own: "./" would lead nowhere.
         return (
             f'const own = await import(new URL("{address}", document.baseURI).href)\nexport const render = own.render\n'
@@ -129,18 +138,18 @@ _OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
 @cache
-def bundle(entry: str) -> str:
+def bundle(entry: str, folder: Traversable = ASSETS) -> str:
     """Return a module with all that it imports, as one module that imports nothing, without lines of comments.
 
-    `entry`: file of the folder ``assets``. Raises ValueError: modules import each other in a circle, or one has an
+    `entry`: file of the folder. Raises ValueError: modules import each other in a circle, or one has an
     import or an export of a form that is not understood.
     """
     parts: dict[str, str] = {}
-    body = _body(entry, parts, (entry,))
+    body = _body(folder, entry, parts, (entry,))
     return "".join([*parts.values(), body])
 
 
-def _body(file: str, parts: dict[str, str], path: tuple[str, ...]) -> str:
+def _body(folder: Traversable, file: str, parts: dict[str, str], path: tuple[str, ...]) -> str:
     """Return a module's text with constants in place of its imports; `parts` gets the modules that it imports.
 
     `path`: from the entry to the module.
@@ -151,21 +160,21 @@ def _body(file: str, parts: dict[str, str], path: tuple[str, ...]) -> str:
         if other in path:
             raise ValueError(f"scripts must not import each other in a circle; got {' -> '.join((*path, other))}")
         if other not in parts:
-            parts[other] = _part(other, parts, (*path, other))
+            parts[other] = _part(folder, other, parts, (*path, other))
         names = (match["names"] or "").replace(" as ", ": ")
         return f"const {names} = {_constant(other)}\n" if names else ""
 
-    body = _IMPORT.sub(imported, _COMMENT.sub("", _text(file)))
+    body = _IMPORT.sub(imported, _COMMENT.sub("", _text(folder, file)))
     if other := _OTHER.search(_EXPORT.sub("", body).replace("export default {", "", 1)):
         raise ValueError(f"{file}: an import must name a file, an export a function, class or const; got {other[0]!r}")
     return body
 
 
-def _part(file: str, parts: dict[str, str], path: tuple[str, ...]) -> str:
+def _part(folder: Traversable, file: str, parts: dict[str, str], path: tuple[str, ...]) -> str:
     """Return a constant that holds what a module exports, or the value of a JSON file."""
     if file.endswith(".json"):
-        return f"const {_constant(file)} = {json.dumps(json.loads(_text(file)))}\n"
-    body = _body(file, parts, path)
+        return f"const {_constant(file)} = {json.dumps(json.loads(_text(folder, file)))}\n"
+    body = _body(folder, file, parts, path)
     exported = ", ".join(_EXPORT.findall(body))
     return f"const {_constant(file)} = (() => {{\n{_EXPORT.sub('', body)}return {{{exported}}}\n}})()\n"
 
@@ -174,5 +183,5 @@ def _constant(file: str) -> str:
     return "$" + re.sub(r"\W", "_", splitext(file)[0])
 
 
-def _text(file: str) -> str:
-    return ASSETS.joinpath(file).read_text(encoding="utf-8")
+def _text(folder: Traversable, file: str) -> str:
+    return folder.joinpath(file).read_text(encoding="utf-8")

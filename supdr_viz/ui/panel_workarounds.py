@@ -6,11 +6,13 @@ of them can go: when the kit does by itself what is done here.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import panel as pn
+import panel_material_ui as pmui
 import param
 from bokeh.document import Document
 from bokeh.io import doc as kit_current
@@ -236,6 +238,13 @@ window.esmsInitOptions = {
 # kit's template takes any websocket of a page that does not open for the one of its document, and covers the page with
 # "Connection with the server could not be established". No issue upstream that tells of it is known.
 SOCKETS_AS_THEY_ARE = "window.supdrWebSocket = WebSocket\n"
+
+# The module that draws the kit's components, as its pages ask for it. The kit has its address only once a component is
+# part of a document with a server. No issue upstream that tells of it is known.
+KIT_MODULE = (
+    "static/extensions/panel-material-ui/panel-material-ui.bundle.js?"
+    + hashlib.md5(pmui.__version__.encode(), usedforsecurity=False).hexdigest()
+)
 
 # Style sheet of the kit that is left out of the page's head. It says once more which fonts there are, but not which
 # letters are in which: the browser then loads those for Vietnamese, Greek and Cyrillic one after the other, lays out

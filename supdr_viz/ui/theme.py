@@ -191,6 +191,8 @@ HEAD = (
 {% endfor %}{% for css in resources.raw_css %}<style>{{ css }}</style>
 {% endfor %}"""
     + _without("bokeh-gl", "js")  # no figure is drawn by WebGL
+    + """{% for module in modules %}<link rel="modulepreload" href="{{ module }}">
+{% endfor %}"""
     + END_OF_START
     + """{% endblock %}{% block postamble %}
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -9,6 +9,7 @@ FROM_THE_KIT = {
     "heading-order": "the kit's page titles are headings of their own level",
 }
 BAD = ("serious", "critical")
+OF_COLOURS = ("color-contrast", "link-in-text-block")
 
 # Style sheets and media are not fetched anew: no rule of those that are on and count asks for them.  Selectors of what
 # was found are not worked out: its HTML says where it is.
@@ -37,12 +38,16 @@ NAMELESS = """() => {
 """What the Tab key reaches that screen readers cannot name, each by its HTML."""
 
 
-def findings(page, within="html"):
-    """Serious and critical findings: rule, what it is, where; of the whole page or of the last of these elements."""
+def findings(page, within="html", rules=()):
+    """Serious and critical findings: rule, what it is, where; of the whole page or of the last of these elements.
+
+    `rules`: names of those to ask for, by default all.
+    """
     if not page.evaluate("'axe' in window"):
         script = importlib.resources.files("axe_playwright_python").joinpath("axe.min.js")
         page.evaluate(script.read_text(encoding="utf-8"))
-    report = page.locator(within).last.evaluate("(part, options) => axe.run(part, options)", OPTIONS)
+    options = {**OPTIONS, "runOnly": rules} if rules else OPTIONS
+    report = page.locator(within).last.evaluate("(part, options) => axe.run(part, options)", options)
     return [
         f"{each['id']} ({each['impact']}): {each['help']}: {[node['html'][:160] for node in each['nodes'][:3]]}"
         for each in report["violations"]
@@ -51,7 +56,7 @@ def findings(page, within="html"):
 
 
 def serious(app):
-    """Findings in the theme that is on, and in the other one, which stays."""
+    """Findings in the theme that is on, and of colours in the other one, which stays: nothing else is different."""
     found = findings(app.page)
     app.toggle_theme()
-    return found + findings(app.page)
+    return found + findings(app.page, rules=OF_COLOURS)

@@ -108,7 +108,7 @@ class Server:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=120)
         self._out.close()
 
 
@@ -128,7 +128,7 @@ def free_port():
 
 @pytest.fixture(scope="package")
 def server(tmp_path_factory):
-    running = Server(tmp_path_factory.mktemp("server"))
+    running = Server(tmp_path_factory.mktemp("server"), "--most-workers", "1")  # each imports the library
     yield running
     running.stop()
 

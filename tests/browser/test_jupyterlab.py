@@ -88,10 +88,10 @@ class Lab(Server):
     def stop(self):
         self.process.terminate()
         try:
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=60)
         except subprocess.TimeoutExpired:  # it was starting a kernel, which ends with it
             self.process.kill()
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=60)
         self._out.close()
 
     def open(self, chromium, name):

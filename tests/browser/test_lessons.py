@@ -62,6 +62,7 @@ def test_stepping_by_keys_answers_and_links(open_app):
     assert address(FIRST, 1) in app.page.url
     assert not app.sees("The reconstruction becomes perfect")
     assert app.iteration == 0
+    app.press("fast").settle()
     app.key("2").settle()  # an answer, a wrong one, and the run that shows it
     assert app.sees("The answer is 1. In some runs.")
     assert app.sees("We measured")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.app import FIGURES
-from tests.browser.axe import NAMELESS, findings
+from tests.browser.axe import NAMELESS, findings, serious
 from tests.browser.conftest import SHEET, SMALL
 
 # Notes each box of a figure that the browser was about to paint.
@@ -72,11 +72,8 @@ def test_the_explorer_can_be_read_and_named(open_app):
     app.page.get_by_role("button", name="More", exact=True).last.click()
     app.settle()
     assert app.page.locator("h1").count() >= 1
-    for theme in ("light", "dark"):
-        if app.theme != theme:
-            app.toggle_theme()
-        assert app.evaluate(NAMELESS) == []
-        assert findings(app.page) == [], theme
+    assert app.evaluate(NAMELESS) == []
+    assert serious(app) == []
     for name in ("Share", "Python", "Export"):
         app.press(name)
         app.page.get_by_role("dialog").first.wait_for()
@@ -119,6 +116,7 @@ def test_a_phone_shows_both_squares_on_one_screen(open_app):
     assert findings(app.page) == []
 
 
+@pytest.mark.slow
 def test_a_notice_does_not_move_the_page(open_app):
     """What is in the way lies over the plots, which are dimmed."""
     tops = []

@@ -121,7 +121,7 @@ def test_a_class_follows_a_run_of_it_and_takes_it_over(plain):
 def test_where_the_socket_does_not_open_the_page_works_and_says_once_what_it_lacks(plain):
     plain.page.route_web_socket(re.compile("/stage"), lambda socket: socket.close())
     frames = Frames(plain.page)
-    plain.open(f"{plain.home}/explorer?page=compare")
+    plain.open(f"{plain.home}/explorer{SMALL}")
     plain.settle().press("Step").settle()
     assert plain.iteration == 1
     assert frames.number == 0

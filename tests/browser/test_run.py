@@ -152,6 +152,7 @@ def test_choices_are_reached_by_arrows_and_no_press_is_lost(app):
     expect(app.button("pull")).to_have_attribute("aria-pressed", "false")
 
 
+@pytest.mark.slow
 def test_all_five_cards_fit_and_nothing_jumps_while_it_runs(open_app):
     app = open_app(SMALL.replace("5000", "25") + "&speed=fast", size=(1280, 720))
     for iteration, size in ((25, (1280, 720)), (50, (1440, 900))):  # a run that is asked to goes on
@@ -172,6 +173,7 @@ def test_all_five_cards_fit_and_nothing_jumps_while_it_runs(open_app):
     expect(app.button("Run")).to_be_enabled()
 
 
+@pytest.mark.slow
 def test_looks_back_returns_and_goes_on_from_there(open_app):
     app = open_app(SMALL.replace("5000", "30") + "&speed=fast")
     expect(app.button("Live")).to_be_disabled()

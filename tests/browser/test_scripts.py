@@ -4,7 +4,6 @@ import posixpath
 
 import pytest
 
-from supdr_viz.ui import own_files
 from supdr_viz.ui.own_files import ASSETS, bundle
 
 SITE = "http://scripts.test/"
@@ -61,8 +60,7 @@ def test_the_script_of_a_page_begins(page, entry):
     assert page.evaluate(EXPORTS, page.evaluate(AS_ADDRESS, bundle(entry))) == outcome
 
 
-def test_names_of_modules_do_not_meet(page, tmp_path, monkeypatch):
-    monkeypatch.setattr(own_files, "ASSETS", tmp_path)
+def test_names_of_modules_do_not_meet(page, tmp_path):
     texts = {
         "main.js": 'import {read as other} from "./one.js"\nimport {read} from "./two.js"\nconst own = 0\n'
         "export const all = [own, other(), read()]\n",
@@ -71,5 +69,5 @@ def test_names_of_modules_do_not_meet(page, tmp_path, monkeypatch):
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
-    address = page.evaluate(AS_ADDRESS, bundle.__wrapped__("main.js"))
+    address = page.evaluate(AS_ADDRESS, bundle("main.js", tmp_path))
     assert page.evaluate("(address) => import(address).then(({all}) => all)", address) == [0, 1, 3]

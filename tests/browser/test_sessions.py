@@ -9,7 +9,7 @@ from tests.browser.conftest import SMALL
 
 
 def counts(server):
-    with urllib.request.urlopen(f"{server.url}/counts", timeout=10) as answer:
+    with urllib.request.urlopen(f"{server.url}/counts", timeout=60) as answer:
         return json.load(answer)
 
 

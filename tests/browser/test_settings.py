@@ -51,6 +51,7 @@ def test_knobs_carry_on_or_start_again_as_they_are_marked(app):
     assert "seed=7" in app.page.url
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_while_its_separation_is_dragged(open_app):
     app = open_app("?data=iris&method=ClassAtlas&test=0.3&seed=0&speed=normal")
     app.press("Run").settle()
@@ -71,6 +72,7 @@ def test_a_run_goes_on_while_its_separation_is_dragged(open_app):
     assert app.iteration > reached + 3
 
 
+@pytest.mark.slow
 def test_from_a_link_that_wants_more_to_an_example_that_begins_with_its_picture(open_app):
     name = "<img src=x onerror='window.harmed=1'>"
     app = open_app(f"?data=openml&data.name={quote(name)}")

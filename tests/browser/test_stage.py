@@ -66,7 +66,7 @@ WITHOUT_THE_COMPILED_LOOP = """() => {
 }"""
 
 
-@pytest.mark.parametrize("query", ["", "&view.colour=part"])
+@pytest.mark.parametrize("query", [pytest.param("", marks=pytest.mark.slow), "&view.colour=part"])
 def test_the_compiled_loop_paints_the_pixels_of_the_one_that_every_browser_takes(open_app, query):
     app = open_app(SMALL.replace("5000", "5") + query)
     app.press("Run").settle()

@@ -28,7 +28,6 @@ def test_from_what_cannot_be_used_to_a_live_boundary(app, radar, tmp_path):
     app.choose("Data set", "A file …").settle()
     bad = {
         "header.csv": (b"x,y,class\n", "no rows"),
-        "truncated.parquet": (b"PAR1" + bytes(50), "arquet"),
         "picture.png": (b"\x89PNG\r\n\x1a\n" + bytes(100), "png"),
     }
     for name, (content, word) in bad.items():
@@ -68,17 +67,6 @@ def test_from_what_cannot_be_used_to_a_live_boundary(app, radar, tmp_path):
         assert app.page.locator(".keys").first.get_by_text(name, exact=True).is_visible()
     assert "PCA plane" in app.head("input")
     assert "data=file&data.name=radar.csv" in app.page.url
-    # Whoever gets the link is told which file it wants.
-    app.open(app.page.url)
-    app.settle()
-    assert app.sees("radar.csv")
-    assert app.button("Run").is_disabled()
-    app.press("Open a file …").settle()
-    app.choose_file(radar)
-    app.until_seen("351 rows, 35 columns")
-    app.press("Use this file").settle()
-    assert app.iteration == 0
-    assert app.button("Run").is_enabled()
 
 
 def use(app, file):

@@ -15,12 +15,8 @@ NUMERIC = {
     "check_decision_proba_consistency",
     "check_transformer_general",
     "check_dict_unchanged",
-    # kinds of numbers and their layout
+    # kinds of numbers
     "check_estimators_dtypes",
-    "check_f_contiguous_array_estimator",
-    "check_transformer_preserve_dtypes",
-    "check_supervised_y_no_nan",
-    "check_estimators_nan_inf",
     # small and odd data
     "check_classifiers_train",
     "check_classifiers_classes",

@@ -13,9 +13,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from supdr import ClassAtlas
-from supdr.methods.class_atlas import gate as gate_module
 from supdr.methods.class_atlas.discriminants import fit_discriminants
-from supdr.methods.class_atlas.gate import FOLDS, crossfitted, dealt_folds, fit_gate, log_loss
+from supdr.methods.class_atlas.gate import FOLDS, Choices, crossfitted, dealt_folds, fit_gate, log_loss
 from supdr.methods.class_atlas.landmarks import FEWEST, stratified_rows
 from supdr.methods.class_atlas.regression import fitted_exactly
 from supdr.solvers.gaussians import Mapping
@@ -112,13 +111,13 @@ def shells(n_rows, n_columns=10, seed=0):
 
 
 @pytest.mark.parametrize("n_landmarks", [2000, 150])
-def test_it_is_taken_where_it_is_clearly_better_and_places_new_rows(n_landmarks, monkeypatch):
+def test_it_is_taken_where_it_is_clearly_better_and_places_new_rows(n_landmarks):
     X, codes = shells(2000)
     known, new = slice(0, 600), slice(600, None)
     gate, left_out = fit_gate(X[known], codes[known], 2, n_landmarks, 0)
     assert gate.mapping.kind == "exponential"
-    monkeypatch.setitem(gate_module.WIDTHS, "exponential", (1e-3,))  # of no use: all rows are strangers
-    gaussian, _ = fit_gate(X[known], codes[known], 2, n_landmarks, 0)
+    narrow = Choices((("rbf", (0.5, 1.0, 2.0)), ("exponential", (1e-3,))))  # of no use: all rows are strangers
+    gaussian, _ = fit_gate(X[known], codes[known], 2, n_landmarks, 0, narrow)
     assert gaussian.mapping.kind == "rbf"
     losses = [log_loss(each.probabilities(X[new]), codes[new]) for each in (gate, gaussian)]
     assert losses[0] < losses[1]
@@ -194,7 +193,7 @@ def ring(n_rows, rng):
     return (1.0 + codes)[:, None] * np.c_[np.cos(angle), np.sin(angle)] + 0.1 * rng.standard_normal((n_rows, 2)), codes
 
 
-def test_a_second_opinion_counts_where_it_helps(monkeypatch):
+def test_a_second_opinion_counts_where_it_helps():
     """Clouds of one shape are what discriminants are made for; rings are not."""
     X, codes = classes_of(800, 8, spread=1.0)
     gate, _ = fit_gate(X[:200], codes[:200], 8, 2000, 0)
@@ -202,8 +201,7 @@ def test_a_second_opinion_counts_where_it_helps(monkeypatch):
     ringed, _ = fit_gate(*ring(200, np.random.default_rng(0)), 2, 2000, 0)
     assert ringed.share == 1.0
     assert not ringed.linear.any()
-    monkeypatch.setattr("supdr.methods.class_atlas.gate.SHARES", ())
-    alone, _ = fit_gate(X[:200], codes[:200], 8, 2000, 0)
+    alone, _ = fit_gate(X[:200], codes[:200], 8, 2000, 0, Choices(shares=()))
     losses = [log_loss(each.probabilities(X[200:]), codes[200:]) for each in (gate, alone)]
     assert losses[0] < losses[1] - 0.02
 

@@ -109,6 +109,7 @@ def test_with_every_row_a_candidate_nothing_changes(monkeypatch):
         assert near.constant == pytest.approx(exact.constant, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_a_map_of_more_rows_than_all_pairs():
     """The objective never rises at one weight; neighbours are kept as well as by a map of fewer rows."""
     rng = np.random.default_rng(0)

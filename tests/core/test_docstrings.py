@@ -85,7 +85,7 @@ def test_the_examples_print_what_they_show(program, tmp_path, monkeypatch):
     assert result.failed == 0, "".join(report)
 
 
-BASES = {"DirectMethod", "OnViews", "OneShot", "Projection", "_Unsupervised"}
+BASES = {"DirectMethod", "OnViews", "OneShot", "Projection", "SupervisedReducer", "_Unsupervised"}
 
 
 def described_in_the_reference():

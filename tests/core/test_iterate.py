@@ -80,9 +80,8 @@ def test_a_run_can_be_stopped_before_its_starting_point_is_ready():
         run(Slow(), max_iter=3, context=RunContext(stop_requested=lambda: True))
 
 
-def test_parts_of_a_step_are_timed_where_they_are_named(monkeypatch):
-    now = 100.0
-    monkeypatch.setattr(time, "perf_counter", lambda: now)
+def test_parts_of_a_step_are_timed_where_they_are_named():
+    """No clock is so exact: what was slept is a lower bound, and what has passed an upper one."""
 
     class Two(Problem):
         def start(self, seed):
@@ -90,11 +89,10 @@ def test_parts_of_a_step_are_timed_where_they_are_named(monkeypatch):
                 return Counter(0, seed)
 
         def step(self, state):
-            nonlocal now
-            for seconds in (2.0, 3.0):
+            for seconds in (0.02, 0.03):
                 with timed_part("working"):
-                    now += seconds
-            now += 1.0
+                    time.sleep(seconds)
+            time.sleep(0.01)
             with timed_part("nothing"):
                 pass
             return Counter(state.iteration + 1, state.seed)
@@ -104,8 +102,12 @@ def test_parts_of_a_step_are_timed_where_they_are_named(monkeypatch):
 
     first, second, third = iterate(Two(), max_iter=2)
     assert first.parts == {}
-    assert second.parts == third.parts == {"working": 5.0, "nothing": 0.0}
-    assert [snapshot.elapsed for snapshot in (first, second, third)] == [0.0, 6.0, 12.0]
+    assert first.elapsed == 0.0
+    for before, after in ((first, second), (second, third)):
+        assert set(after.parts) == {"working", "nothing"}
+        assert after.parts["working"] >= 0.05
+        assert after.parts["nothing"] >= 0.0
+        assert sum(after.parts.values()) + 0.01 <= after.elapsed - before.elapsed
     with timed_part("outside of a run"):
         pass
 

@@ -38,7 +38,7 @@ PARTLY = {
 
 
 @pytest.mark.parametrize("name", list(PARTLY))
-@pytest.mark.parametrize("method", ["LSDR", "MAC"])
+@pytest.mark.parametrize("method", ["LSDR", pytest.param("MAC", marks=pytest.mark.slow)])
 def test_missing_labels_of_every_make(name, method):
     y = PARTLY[name]
     fitted = supdr.METHODS[method](max_iter=5, random_state=0).fit(X, y)
@@ -165,7 +165,9 @@ def test_a_score_weighs_the_labelled_rows():
     )
 
 
-@pytest.mark.parametrize("method", list(supdr.METHODS))
+@pytest.mark.parametrize(
+    "method", [pytest.param(each, marks=[] if each in ("LSDR", "MAC") else pytest.mark.slow) for each in supdr.METHODS]
+)
 def test_cross_validation_of_partly_labelled_rows(method):
     model = supdr.METHODS[method](random_state=0, max_iter=5)
     regression = method == "SNF"

@@ -98,7 +98,7 @@ def test_scalings_that_differ_by_a_unit_are_one():
         assert best_scaling(X, everything, classes, np.full((3, 2), np.nan), kinds) == kinds[0]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(each, marks=pytest.mark.slow) for each in (1, 2))])
 def test_names_and_order_of_classes_do_not_matter(seed):
     X, y = misleading(seed=seed)
     plain = MAC(random_state=0).fit(X, y)
@@ -131,6 +131,7 @@ def test_images_of_new_rows_are_as_long_as_left_out_ones_foretell():
     assert outside > 0.3 * inside
 
 
+@pytest.mark.slow
 def test_pixels_are_not_z_scored():
     X, y = load_digits(return_X_y=True)
     model = MAC(random_state=0).fit(X[:200], y[:200])
@@ -229,6 +230,7 @@ def scales():
     return X, 1 + np.sign(X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3])
 
 
+@pytest.mark.slow
 def test_a_thin_class_between_two_others_is_found():
     """Codes of the class in between lie nearer to other corners; where they lie shows on rows that are left out."""
     X, y = scales()

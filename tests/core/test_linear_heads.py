@@ -9,7 +9,8 @@ from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.svm import SVC
 
 from supdr.functions.losses import HINGE, LOGISTIC, LOSSES, SMOOTH_HINGE, SQUARED, loss_gradient, total_loss
-from supdr.solvers.linear_heads import RIDGE_WEIGHTS, column_spread, fit_heads, loo_ridge
+from supdr.solvers.linear_heads import RIDGE_WEIGHTS, column_spread, loo_ridge
+from tests.core.inside import fit_heads
 
 
 @pytest.fixture

@@ -246,8 +246,12 @@ def test_what_another_process_works_on_is_let_go_when_a_stop_is_asked_for():
 @pytest.mark.filterwarnings("ignore:MAC diverged")  # a check with C times weights from 1e-2 to 1e5
 @pytest.mark.filterwarnings("ignore:[1-3] of [1-3] classifiers")  # checks with a class of one row, or of no weight
 @check_conventions(
-    others=[MAC(solver="lbfgs", max_iter=3), MAC(scheme="ovo", solver="admm", max_iter=5)],
-    rest=[MAC(max_iter=5), MAC(mapping="linear", C=100.0)],
+    rest=[
+        MAC(max_iter=5),
+        MAC(mapping="linear", C=100.0),
+        MAC(solver="lbfgs", max_iter=3),
+        MAC(scheme="ovo", solver="admm", max_iter=5),
+    ],
 )
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)

@@ -227,7 +227,7 @@ def test_labels_change_within_a_run():
 
 
 @every_regressor
-@pytest.mark.parametrize("n_components", [1, 3])
+@pytest.mark.parametrize("n_components", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_every_regressor_maps_three_classes(mapping, n_components):
     model, X, y = mapped(mapping, 3, n_components=n_components, max_iter=3)
     y = y.astype(float)

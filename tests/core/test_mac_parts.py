@@ -16,7 +16,7 @@ from supdr.methods.mac.classes import (
     simplex_codes,
     simplex_numbers,
 )
-from supdr.methods.mac.mapping import InMemoryFeatures, choose_centers
+from supdr.methods.mac.mapping import EIGEN_SIZE, InMemoryFeatures, choose_centers
 from supdr.methods.mac.target_step import cases, move_points
 from supdr.solvers.gaussians import Mapping
 from tests.core.inside import problem_of
@@ -140,14 +140,13 @@ def test_ridge_regression_solves_its_normal_equations(n_centers):
     np.testing.assert_allclose(gram, np.tril(Phi.T @ Phi), atol=1e-10)
 
 
-def test_cholesky_and_eigenvectors_agree(monkeypatch):
+@pytest.mark.parametrize("n_centers", [40, EIGEN_SIZE + 1], ids=["by eigenvectors", "by Cholesky's factor"])
+def test_weights_solve_the_normal_equations_by_either_way(n_centers):
     rng = np.random.default_rng(0)
-    X, values = rng.standard_normal((90, 3)), rng.standard_normal((90, 2))
-    features = InMemoryFeatures(X, Mapping("rbf", X[:40], 0.5))
-    pulled = features.pull_back(values)
-    by_eigenvectors = features.solve(values, pulled, 0.1)
-    monkeypatch.setattr("supdr.methods.mac.mapping.EIGEN_SIZE", 10)
-    np.testing.assert_allclose(features.solve(values, pulled, 0.1), by_eigenvectors, atol=1e-9)
+    X, values = rng.standard_normal((n_centers + 50, 3)), rng.standard_normal((n_centers + 50, 2))
+    features = InMemoryFeatures(X, Mapping("rbf", X[:n_centers], 0.5))
+    weights, Phi = features.solve(values, features.pull_back(values), 0.1), features.matrix
+    np.testing.assert_allclose(Phi.T @ (Phi @ weights - values) + 0.1 * weights, 0.0, atol=1e-8)
 
 
 @pytest.mark.parametrize("distance", [0.0, 10.0, 1000.0])

@@ -174,14 +174,16 @@ def test_what_belongs_to_one_layer_says_so():
 
 
 @check_conventions(
-    others=[MAC(n_layers=2, random_state=0), MAC(n_layers=2, head="mix", latent_reference="train", random_state=0)],
+    others=[MAC(n_layers=2, random_state=0)],
+    rest=[MAC(n_layers=2, head="mix", latent_reference="train", random_state=0)],
     without="weight",
 )
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("head", [pytest.param("ridge", marks=pytest.mark.slow), "mix"])
+@pytest.mark.slow
+@pytest.mark.parametrize("head", ["ridge", "mix"])
 def test_ten_digits_on_a_plane(head):
     """One of the five folds that the benchmark runs: both errors at most 4 % where a linear map to a plane has 40 %."""
     X, y = load_digits(return_X_y=True)

@@ -1,23 +1,18 @@
 """Support vector machines by the rows near their margins: the optimum of all rows, whatever the partitions."""
 
-import dask
 import numpy as np
 import pytest
 
 from supdr.rows.partitions import from_list, gather
-from supdr.solvers import margin_visits, margin_working_set
+from supdr.solvers import margin_visits
 from supdr.solvers._margin_kernels import cells, grouped, margins
 from supdr.solvers.linear_svm import Heads, solve_heads
-from supdr.solvers.margin_working_set import solve_distributed_svms
+from supdr.solvers.margin_working_set import Limits, solve_distributed_svms
 
 N, D, COST = 3_000, 3, 0.05
+FEW = Limits(near_rows=900)
 
-
-@pytest.fixture(autouse=True)
-def few_rows_in_this_thread(monkeypatch):
-    monkeypatch.setattr(margin_working_set, "NEAR_ROWS", 900)
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = pytest.mark.usefixtures("in_this_thread")
 
 
 @pytest.fixture(scope="module")
@@ -45,15 +40,14 @@ def dual(rows, alpha):
     return alpha.sum(axis=0) - 0.5 * (((alpha * signs).T @ Z) ** 2).sum(axis=1)
 
 
-def solved(rows, start=None, **settings):
-    found = solve_distributed_svms(*map(in_partitions, rows), 3, start, **settings)
+def solved(rows, start=None, limits=FEW, **settings):
+    found = solve_distributed_svms(*map(in_partitions, rows), 3, start, limits=limits, **settings)
     return found, np.concatenate(gather(np.asarray, found.alpha)).astype(float)
 
 
 @pytest.mark.parametrize("visits", [16, 1])
-def test_it_ends_at_the_optimum_of_all_rows_with_multipliers_that_prove_it(rows, visits, monkeypatch):
-    monkeypatch.setattr(margin_working_set, "VISITS", visits)  # after one, rows are gathered
-    found, alpha = solved(rows)
+def test_it_ends_at_the_optimum_of_all_rows_with_multipliers_that_prove_it(rows, visits):
+    found, alpha = solved(rows, limits=FEW._replace(visits=visits))  # after one, rows are gathered
     expected = solve_heads(*rows)
     reached = value(rows, found.coef, found.intercept)
     np.testing.assert_allclose(reached, value(rows, expected.coef, expected.intercept), rtol=2e-6)
@@ -78,15 +72,13 @@ def test_a_warm_start_takes_fewer_visits_and_whoever_wants_to_is_told(rows):
 
 
 def test_where_groups_cross_their_margin_more_rows_are_asked_for(rows, monkeypatch):
-    monkeypatch.setattr(margin_working_set, "NEAR_ROWS", 60)
-    monkeypatch.setattr(margin_working_set, "MOST_WORSE", 12)
     asked, original = [], margin_visits.working_set
     monkeypatch.setattr(margin_visits, "working_set", lambda *a: asked.append(a[-1].quota) or original(*a))
     visits = []
     for factor in (1, 4):
-        monkeypatch.setattr(margin_working_set, "MORE_ROWS", factor)
         asked.clear()
-        visits.append(solved(rows)[0].iterations)
+        limits = Limits(near_rows=60, worse_trials=12, more_rows=factor)
+        visits.append(solved(rows, limits=limits)[0].iterations)
         assert set(asked) == {12, 12 * factor}
     assert visits[1] < visits[0]
 
@@ -106,11 +98,10 @@ def rows_on_their_margins():
 
 
 @pytest.mark.parametrize("gathering", [24, 0])
-def test_where_more_rows_lie_on_a_margin_than_come_they_are_gathered(rows_on_their_margins, gathering, monkeypatch):
-    monkeypatch.setattr(margin_working_set, "NEAR_ROWS", 60)
-    monkeypatch.setattr(margin_working_set, "GATHERING_VISITS", gathering)
+def test_where_more_rows_lie_on_a_margin_than_come_they_are_gathered(rows_on_their_margins, gathering):
     rows, start = rows_on_their_margins
-    found = solve_distributed_svms(*map(in_partitions, rows), 1, start, tol=1e-9)
+    limits = Limits(near_rows=60, gathering_visits=gathering)
+    found = solve_distributed_svms(*map(in_partitions, rows), 1, start, tol=1e-9, limits=limits)
     alpha = np.concatenate(gather(np.asarray, found.alpha)).astype(float)
     reached = value(rows, found.coef, found.intercept)
     np.testing.assert_allclose(dual(rows, alpha), reached, rtol=1e-5)

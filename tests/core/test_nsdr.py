@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,9 +13,8 @@ from sklearn.svm import SVC
 
 from supdr import NSDR, Stop
 from supdr.functions.kernels import Kernel
-from supdr.methods.nsdr import problem as nsdr_problem
-from supdr.methods.nsdr import solvers as nsdr_solvers
 from supdr.methods.nsdr.min_max import move_pairs, multiplier_sweep, pair_epoch, pair_orders
+from supdr.methods.nsdr.solvers import BlockDescent
 from supdr.solvers.kernel_heads import KernelHead, close_gap
 from supdr.solvers.smo import solve_svm
 from tests.core import inside
@@ -132,10 +132,11 @@ def test_objective_never_rises_and_gaps_are_closed(kernel, n_classes, missing, u
     assert snapshots[-1].objective < 0.9 * snapshots[0].objective
 
 
-def test_an_unfinished_solve_rejects_the_move_and_doubles_the_cap(monkeypatch):
-    monkeypatch.setattr(nsdr_solvers, "MAX_TRIALS", 1)  # short enough moves need no update of the multipliers
+def test_an_unfinished_solve_rejects_the_move_and_doubles_the_cap():
     X, y = data(n_samples=80)
     problem = problem_of(NSDR(2, kernel="poly", degree=3, C=10.0, random_state=0), X, y)
+    # Short enough moves need no update of the multipliers.
+    problem = replace(problem, solver=BlockDescent(max_trials=1))
     state = problem.start(0)
     for _ in range(3):
         state = problem.step(state)
@@ -161,11 +162,14 @@ def test_little_progress_by_a_short_step_is_not_convergence():
     assert problem.may_converge(state, short._replace(step_size=1e-11, accepted=False))
 
 
-def test_first_solve_that_cannot_be_closed_names_the_parameters(monkeypatch):
-    monkeypatch.setattr(nsdr_problem, "FIRST_CAP", 2)
+def test_first_solve_that_cannot_be_closed_names_the_parameters():
     X, y = data(n_samples=80)
-    with pytest.raises(ValueError, match=r"C=1000 and the polynomial kernel of degree 3 did not close its gap"):
-        NSDR(2, kernel="poly", degree=3, C=1e3).fit(X, y)
+    problem = problem_of(NSDR(2, kernel="poly", degree=3, C=1e3, random_state=0), X, y)
+    state = problem.start(0)
+    cold = state._replace(heads=state.heads._replace(alpha=np.zeros_like(state.heads.alpha)))
+    said = r"C=1000 and the polynomial kernel of degree 3 did not close its gap within 2 updates"
+    with pytest.raises(ValueError, match=said):
+        problem.solved(cold, cap=2)
 
 
 def test_beta_one_ignores_the_labels():

@@ -94,6 +94,7 @@ def test_tsne_of_too_many_rows_says_how_many_it_takes(d, most):
         TSNE(d, preprocessing="none").fit(X, np.arange(most + 1) % 2)
 
 
+@pytest.mark.slow
 def test_tsne_of_many_rows_goes_the_way_of_all_pairs(monkeypatch, clouds, exact):
     """By the grid it ends as low, and keeps neighbours as well."""
     X, y = clouds

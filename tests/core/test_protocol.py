@@ -22,6 +22,7 @@ from tests.core.variants import (
     data,
     every_variant,
     make,
+    marks_of,
 )
 
 
@@ -87,7 +88,8 @@ AGAIN = {(2, "some"), (3, "all")}
 def cell(name, settings, n_classes, labels):
     slow = (n_classes, labels) in AGAIN and settings.get("solver") not in TWO_CLASSES
     words = [name, *map(str, settings.values()), str(n_classes), labels]
-    return pytest.param(name, settings, n_classes, labels, marks=[pytest.mark.slow] if slow else [], id="-".join(words))
+    marks = [pytest.mark.slow] if slow else marks_of(name, settings)
+    return pytest.param(name, settings, n_classes, labels, marks=marks, id="-".join(words))
 
 
 CELLS = [cell(*each, labels) for each in matrix() for labels in ("all", "some")]

@@ -11,7 +11,7 @@ from supdr.methods.nsdr.min_max import multiplier_sweep
 from supdr.solvers.kernel_heads import close_gap, heads_on_features, heads_on_kernel
 from supdr.solvers.kernel_ridge import Dual, cholesky, regression
 from supdr.solvers.lbfgs import lbfgs_start, lbfgs_step
-from supdr.solvers.linear_heads import fit_heads, loo_ridge
+from supdr.solvers.linear_heads import loo_ridge
 from supdr.solvers.linear_svm import solve_heads, solve_linear_svm
 from supdr.solvers.low_rank import leading_rows, packed_products, solve_systems
 from supdr.solvers.positive_definite import solve_positive
@@ -19,6 +19,7 @@ from supdr.solvers.reconstruction import fit_loadings, fold_in
 from supdr.solvers.reconstruction_start import initial_factors
 from supdr.solvers.smo import solve_svm
 from supdr.solvers.support_vectors import purify
+from tests.core.inside import fit_heads
 
 ROWS, COLUMNS = 30, 4
 

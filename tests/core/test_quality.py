@@ -223,13 +223,12 @@ def test_pairs_are_drawn_evenly_and_never_of_a_row_with_itself(rows, places):
     assert abs(distance_correlation(rows, places, n_pairs=20000) - distance_correlation(rows, places)) < 0.03
 
 
-def test_many_rows_are_sampled(monkeypatch, rows, places):
-    monkeypatch.setattr(quality.checking, "MOST_EXACT", 100)
-    monkeypatch.setattr(quality.checking, "SAMPLE", 50)
-    found = map_quality(rows, places)
-    assert len(found.rows) == len(found.of_rows["continuity"]) == 50
+def test_many_rows_are_sampled():
+    many = np.random.default_rng(0).standard_normal((quality.checking.MOST_EXACT + 1, 3))
+    found = map_quality(many, many[:, :2])
+    assert len(found.of_rows["continuity"]) == quality.checking.SAMPLE
+    np.testing.assert_array_equal(found.rows, quality.checking.sampled_rows(len(many), quality.checking.SAMPLE, 0))
     assert found.standard_errors["continuity"] > 0.0
-    assert found.trustworthiness == trustworthiness(rows, places, sample_size=50)
 
 
 def test_no_row_asked_for_no_row_answered(rows, places):

@@ -85,7 +85,7 @@ class Centroids(NearestCentroid):
     "model",
     [
         supdr.MAC(max_iter=3, random_state=0),
-        supdr.MAC(n_layers=2, random_state=0),
+        pytest.param(supdr.MAC(n_layers=2, random_state=0), marks=pytest.mark.slow),
         supdr.ClassAtlas(max_iter=3, random_state=0),
     ],
 )
@@ -105,7 +105,7 @@ def test_left_out_errors_stand_for_folds(model):
 @pytest.mark.parametrize("kind", [supdr.MAC, supdr.ClassAtlas])
 def test_what_fits_share_changes_no_error(kind):
     model, rng = kind(max_iter=3, random_state=0), np.random.RandomState(0)
-    found = label_permutation(model, IRIS, KINDS, n_permutations=3, random_state=0)
+    found = label_permutation(model, IRIS, KINDS, n_permutations=2, random_state=0)
     for score in found.permuted_scores:
         assert label_permutation(model, IRIS, KINDS[rng.permutation(150)], n_permutations=1).score == score
 

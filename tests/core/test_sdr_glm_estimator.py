@@ -21,7 +21,7 @@ def halves(X, y):
 
 
 @pytest.mark.parametrize("family_y", ["auto", "softmax", "bernoulli"])
-@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+@pytest.mark.parametrize("load", [load_wine, pytest.param(load_breast_cancer, marks=pytest.mark.slow)])
 def test_classification(load, family_y):
     train, test = halves(*load(return_X_y=True))
     model = SDRGLM(4, family_y=family_y).fit(*train)
@@ -198,7 +198,9 @@ def test_constant_features_leave_the_majority():
 # --- calibration ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("load", [load_wine, load_breast_cancer, load_iris])
+@pytest.mark.parametrize(
+    "load", [load_wine, *(pytest.param(each, marks=pytest.mark.slow) for each in (load_breast_cancer, load_iris))]
+)
 def test_probabilities_are_calibrated(load):
     """No worse on new rows than scikit-learn's calibration, which takes five more fits."""
     train, test = halves(*load(return_X_y=True))
@@ -233,7 +235,9 @@ def test_without_calibration_small_weights_answer_the_majority():
 # --- what the simulated sets show -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("noise", "scale"), [("bernoulli", 3.0), ("gaussian", 1.5)])
+@pytest.mark.parametrize(
+    ("noise", "scale"), [pytest.param("bernoulli", 3.0, marks=pytest.mark.slow), ("gaussian", 1.5)]
+)
 def test_it_keeps_up_with_a_linear_svm(noise, scale):
     from supdr.baselines import LinearSVM
 

@@ -11,7 +11,6 @@ from supdr import SDRGLM
 from supdr.datasets import make_wide_factors
 from supdr.engine.iterate import Stop
 from supdr.functions.families import BERNOULLI, FAMILIES, GAMMA, GAUSSIAN, POISSON, residuals
-from supdr.methods.sdr_glm import prediction
 from supdr.methods.sdr_glm.features import WeightedFeatures
 from supdr.methods.sdr_glm.prediction import embed
 from supdr.methods.sdr_glm.targets import TargetSide, null_facts
@@ -46,12 +45,11 @@ def test_new_rows_are_exact_however_steep_the_loadings(code, size):
     assert (np.abs(gradient) / (np.abs(r) @ np.abs(loadings[:-1]).T)).max() < 1e-9
 
 
-def test_an_unfinished_row_is_reported(monkeypatch):
-    monkeypatch.setattr(prediction, "NEWTON_STEPS", 1)
+def test_an_unfinished_row_is_reported():
     rng = np.random.default_rng(0)
     features = WeightedFeatures(cells(BERNOULLI, rng, (7, 30)), np.zeros(30, dtype=int), 1.0, "jj")
     with pytest.warns(ConvergenceWarning, match="7 of 7 rows are not exact after 1 Newton steps"):
-        embed(features, rng.standard_normal((4, 30)), 1.0, 1e-3)
+        embed(features, rng.standard_normal((4, 30)), 1.0, 1e-3, max_steps=1)
 
 
 def test_a_new_row_does_not_depend_on_its_neighbours():

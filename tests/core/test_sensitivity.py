@@ -6,6 +6,7 @@ import signal
 import sys
 import warnings
 from concurrent.futures import Future
+from functools import partial
 
 import cloudpickle
 import numpy as np
@@ -20,7 +21,6 @@ from threadpoolctl import threadpool_limits
 
 from supdr import LSDR, MAC, NSDR, SDRGLM, SNF
 from supdr.datasets import make_curved_sheet, make_wide_factors
-from supdr.engine import processes
 from supdr.quality import cluster_reliability, label_permutation, model_quality, stability
 from supdr.quality.summary import comparable_rows
 from supdr.sensitivity import Sweep, SweepError, crew_of, linear, logarithmic
@@ -134,7 +134,7 @@ def scores(fitted, X_test, y_test):
     return float(np.ravel(values) @ np.cos(np.arange(np.size(values))))
 
 
-@pytest.mark.parametrize("transductive", [False, True])
+@pytest.mark.parametrize("transductive", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_wide_sdr_glm_shares_the_row_space(transductive):
     data = make_wide_factors(40, 2000, random_state=0)
     scoring = {"error": "error", "objective": "objective"} | ({} if transductive else {"scores": scores})
@@ -146,7 +146,7 @@ def test_wide_sdr_glm_shares_the_row_space(transductive):
         np.testing.assert_allclose(one.means(metric), other.means(metric), rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize("transductive", [False, True])
+@pytest.mark.parametrize("transductive", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_snf_without_labels_is_fitted_once(transductive):
     data = make_curved_sheet(80, random_state=2)
     scoring = {"mse": "mse", "objective": "objective"} | ({} if transductive else {"scores": scores})
@@ -159,7 +159,7 @@ def test_snf_without_labels_is_fitted_once(transductive):
         np.testing.assert_allclose(one.means(metric), other.means(metric), rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize("bound", [False, True])
+@pytest.mark.parametrize("bound", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_mac_keeps_centres_and_decompositions(bound):
     digits, y = load_digits(n_class=3, return_X_y=True)
     scoring = {"error": "error", "objective": "objective", "label": "label"} | ({"bound": "bound"} if bound else {})
@@ -220,9 +220,8 @@ def test_cells_are_found_again_in_another_grid(tmp_path):
     assert not any(cell.stored for cell in other.run(X + 1.0, Y, "in-process"))
 
 
-def deadly(fitted, X_test, y_test):
+def deadly(fitted, X_test, y_test, *, flag):
     """A metric that kills its process whenever C is 1, and once when C is 0.3."""
-    flag = os.environ["SUPDR_TEST_FLAG"]
     if fitted.C == 1.0 or (fitted.C == 0.3 and not os.path.exists(flag)):
         if fitted.C == 0.3:
             open(flag, "w").close()
@@ -232,11 +231,10 @@ def deadly(fitted, X_test, y_test):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed by signals")
-def test_dead_workers_are_replaced_and_a_deadly_cell_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setenv("SUPDR_TEST_FLAG", str(tmp_path / "died"))
-    monkeypatch.setattr(processes, "_executors", {})  # workers know the environment that they started in
+def test_dead_workers_are_replaced_and_a_deadly_cell_is_given_up(tmp_path):
+    scoring = partial(deadly, flag=str(tmp_path / "died"))
     grid = {"C": [0.1, 0.3, 1.0, 3.0, 10.0]}
-    sweep = Sweep(SVC(), grid, cv=0.5, scoring=deadly, store=tmp_path / "s.sqlite")
+    sweep = Sweep(SVC(), grid, cv=0.5, scoring=scoring, store=tmp_path / "s.sqlite")
     result = sweep.result(sweep.run(X, Y, "loky", workers=2))
     assert (tmp_path / "died").exists()
     assert "died 3 times" in result.cells[2].errors[0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from supdr.datasets import load, make_curved_sheet
-from supdr.datasets.sheets import sheet_coordinates
+from supdr.datasets.generators import sheet_coordinates
 
 
 def test_drawn_as_described():

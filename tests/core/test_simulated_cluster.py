@@ -58,10 +58,9 @@ def test_what_is_done_between_rounds_comes_in_pieces_after_all_else_and_is_the_s
     cluster = SimulatedCluster(2).install(monkeypatch)
     blocks = [np.arange(2.0 * size).reshape(size, 2) for size in (100, 37, 5)]  # the last has fewer rows than pieces
     rows = persist(np.asarray, from_list(blocks))
-    monkeypatch.setattr(partitions, "LEAST_ROWS", 1)
     SIZES.clear()
     cluster.forget()
-    found = persist_in_background(shifted, rows, 0.5, n_rows=142)
+    found = persist_in_background(shifted, rows, 0.5, n_rows=PIECES * partitions.LEAST_ROWS)
     assert set(cluster.priorities) == {-1}
     assert cluster.rounds["shifted"] == 1  # the dashboard names them after what they do
     for values, block in zip(gather(np.asarray, found), blocks, strict=True):

@@ -96,12 +96,11 @@ def test_objective_is_the_primal_value(kernel, solver):
     assert abs(task.readings(state)["gap"]) < 1e-6 * losses["objective"]
 
 
-@pytest.mark.parametrize("shape", [(1, 3), (75, 4), (300, 2)])
-def test_gram_matrix(shape, monkeypatch):
-    monkeypatch.setattr("supdr.solvers.gated_kernels.PRODUCT", 20_000)  # several slices
+@pytest.mark.parametrize("shape", [(1, 3), (75, 4), (1200, 150)])  # the last in several slices
+def test_gram_matrix(shape):
     X = np.random.default_rng(0).standard_normal(shape)
-    np.testing.assert_allclose(gram(X), X @ X.T, atol=1e-12)
-    np.testing.assert_allclose(gram(X), gram(X).T, rtol=1e-14)
+    np.testing.assert_allclose(gram(X), X @ X.T, atol=1e-11)
+    np.testing.assert_allclose(gram(X), gram(X).T, rtol=1e-14, atol=1e-12)
 
 
 def test_mixture_is_the_sum_of_gated_kernels():
@@ -133,6 +132,18 @@ def test_the_objective_never_rises(solver, kernel, n_init):
     assert (np.diff(objective) <= 0.0).all()
     assert objective[-1] < 0.9 * objective[0]
     assert (fitted.history_["dual"] <= objective).all()
+
+
+@pytest.mark.parametrize("solver", ["alternating", "lbfgs", "joint"])
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])
+@pytest.mark.parametrize("gate", [{}, {"n_gating": None}, {"n_gating": 1, "n_models": 2}, {"views": (1, 1)}])
+@pytest.mark.parametrize("svm_tol", [1e-1, 1e-7])
+def test_the_dual_value_is_a_lower_bound(solver, kernel, gate, svm_tol):
+    X, y = make_zigzag(60, random_state=0).to_xy()
+    settings = {"solver": solver, "kernel": kernel, "svm_tol": svm_tol, "tol": 0.0, "max_iter": 3, "n_init": 2}
+    history = SLDR(1, random_state=0, **settings, **gate).fit(X, y).history_
+    assert (history["dual"] <= history["objective"]).all()
+    assert (history["gap"] >= 0.0).all()
 
 
 # --- constant steps ---------------------------------------------------------------------------------------------------

@@ -180,6 +180,7 @@ def test_the_mean_of_all_starts_decides_and_the_best_is_shown(n_classes):
     np.testing.assert_allclose(np.reshape(best.decision_function(X), own.shape), scores[shown], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_mean_of_starts_errs_less_than_the_best_of_them():
     errors = {"average": [], "best": []}
     for seed in range(3):
@@ -192,6 +193,7 @@ def test_the_mean_of_starts_errs_less_than_the_best_of_them():
     assert np.mean(errors["average"]) < np.mean(errors["best"]) - 0.02
 
 
+@pytest.mark.slow
 def test_ten_heads_have_room_at_the_defaults():
     X, y = load_digits(return_X_y=True)
     fitted = SLDR(random_state=0, max_iter=15).fit(X[::3], y[::3])
@@ -213,7 +215,7 @@ def test_every_head_has_a_direction_of_its_own(n_classes, wanted):
     )
 
 
-@pytest.mark.parametrize("starts", ["average", "best"])
+@pytest.mark.parametrize("starts", ["average", pytest.param("best", marks=pytest.mark.slow)])
 def test_early_stopping_chooses_iterate_and_start_by_held_out_rows(starts):
     X, y = make_gauss4(300, random_state=0).to_xy()
     settings = {"solver": "alternating", "n_models": 3, "n_iter_no_change": 5, "tol": 0.0, "starts": starts}
@@ -257,7 +259,7 @@ def test_gates_do_not_close_in_one_leap():
 # --- what it is for ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_zigzag_is_taken_apart_into_its_three_pieces(seed):
     X, y = make_zigzag(600, random_state=seed).to_xy()
     fitted = SLDR(1, n_models=3, starts="best", random_state=seed).fit(X[:200], y[:200])
@@ -267,6 +269,7 @@ def test_zigzag_is_taken_apart_into_its_three_pieces(seed):
     assert line.score(X[200:], y[200:]) < 0.82
 
 
+@pytest.mark.slow
 def test_gauss4_comes_near_the_best_possible():
     accuracies = []
     for seed in range(3):

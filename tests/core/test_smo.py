@@ -65,7 +65,7 @@ def assert_certified(K, y, C, solution, tol, linear=1.0):
     dual = np.sum(linear * alpha) - 0.5 * (alpha * y) @ f
     assert solution.objective == pytest.approx(dual, rel=1e-9, abs=1e-9 * scale)
     assert solution.gap == pytest.approx(primal(K, y, C, alpha, solution.best_bias, linear) - dual, abs=1e-8 * scale)
-    assert solution.gap >= -1e-9 * (1.0 + abs(dual))
+    assert solution.gap >= 0.0
     assert solution.gap <= np.sum(C) * tol + 1e-9 * scale  # every loss is off by at most tol
 
 
@@ -148,7 +148,7 @@ class TestHardCases:
             K, y, C = self.draw(random)
             solution = solve_svm(K, y, C, max_iter=200_000)
             converged += solution.converged
-            assert solution.gap >= -1e-9 * (1.0 + solution.objective)
+            assert solution.gap >= 0.0
             assert abs(np.sum(solution.alpha * y)) <= 1e-10
             if solution.converged:
                 assert_certified(K, y, C, solution, 1e-3)
@@ -189,6 +189,18 @@ class TestHardCases:
         assert solution.converged
         assert_certified(K, y, C, solution, 1e-2)
         assert solution.gap <= 1e-3 * solution.objective
+
+    def test_multipliers_add_to_zero_however_large_the_kernel(self):
+        """A long step of the conjugate gradients leaves sum alpha y = 0 unless its direction adds to zero exactly."""
+        random = np.random.default_rng(1)
+        for _ in range(60):
+            n = int(random.integers(4, 60))
+            X = random.standard_normal((n, 2)) * 10.0 ** random.uniform(0, 3) + 10.0 ** random.uniform(2, 5)
+            y, C = np.where(random.random(n) < 0.5, 1.0, -1.0), 10.0 ** random.uniform(-2, 5)
+            y[:2] = 1.0, -1.0
+            solution = solve_svm((X @ X.T + 1.0) ** 2, y, C, max_iter=2_000)
+            assert abs(np.sum(solution.alpha * y)) <= 1e-14 * n * C
+            assert solution.gap >= 0.0
 
     def test_interior_point_alone(self):
         K, y = problem(150, "rbf")

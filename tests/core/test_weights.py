@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy.optimize import check_grad
+from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -12,14 +13,15 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import has_fit_parameter
 
 import supdr
+from supdr.baselines import LMKL
 from supdr.functions.kernels import Kernel
 from supdr.functions.losses import LOSSES, loss_code, total_loss
 from supdr.methods.mac.target_step import cases, move_points
 from supdr.methods.nsdr.min_max import multiplier_sweep
 from supdr.solvers.kernel_heads import close_gap, heads_on_features, heads_on_kernel
-from supdr.solvers.linear_heads import RIDGE_WEIGHTS, fit_heads, loo_ridge
+from supdr.solvers.linear_heads import RIDGE_WEIGHTS, loo_ridge
 from supdr.solvers.support_vectors import purify
-from tests.core.inside import problem_of, targets_of
+from tests.core.inside import fit_heads, problem_of, targets_of
 from tests.core.variants import arrays_of, assert_same_state
 from tests.core.weight_cases import SOLVERS, data, every_method, make
 
@@ -196,6 +198,27 @@ def test_whole_weights_are_repeated_rows_where_nothing_but_the_label_term_counts
         assert fitted.history_["bound"][-1] <= fitted.history_["objective"][-1]
         assert fitted.history_["gap"][-1] < 1e-3 * fitted.history_["objective"][-1]
     assert weighted.history_["objective"][-1] == pytest.approx(repeated.history_["objective"][-1], rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        supdr.SLDR(n_models=2),
+        supdr.SLDR(n_models=2, kernel="rbf"),
+        supdr.SLDR(n_models=2, init="random", solver="alternating"),
+        supdr.SLDR(views=(2, 3), init="random", solver="joint"),
+        LMKL(),
+    ],
+    ids=str,
+)
+def test_whole_weights_are_repeated_rows_of_a_gated_model(model):
+    X, y = data()
+    times = np.random.default_rng(2).integers(1, 4, len(y))
+    settings = {"preprocessing": "none", "svm_tol": 1e-7, "max_iter": 4, "n_init": 1, "random_state": 0}
+    weighted = clone(model).set_params(**settings).fit(X, y, sample_weight=times)
+    repeated = clone(model).set_params(**settings).fit(X.repeat(times, axis=0), y.repeat(times))
+    np.testing.assert_allclose(weighted.history_["objective"], repeated.history_["objective"], rtol=1e-4)
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-2)
 
 
 @pytest.mark.parametrize("solver", ["mac", "admm", "lbfgs"])

@@ -166,8 +166,8 @@ def test_nothing_else_is_there_and_what_needs_an_extra_says_what_to_install(libr
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
         ["sweep", "a.toml"],
+        pytest.param([], marks=pytest.mark.slow),
         *(
             pytest.param(more, marks=pytest.mark.slow)
             for more in (["--port", "0"], ["reproduce"], ["lesson", "a.toml"])

@@ -32,7 +32,7 @@ SOLVERS = {
         {"solver": "joint"},
         {"kernel": "rbf"},
         {"kernel": "poly", "solver": "joint"},
-        {"n_init": 1},
+        {"n_init": 2},
     ],
     "SNF": [
         {"solver": "lbfgs"},
@@ -49,10 +49,10 @@ SOLVERS = {
 
 ALWAYS = {
     "SNF": {"task": "classification", "n_components": 2},
-    "SLDR": {"n_components": 1, "n_models": 2, "n_init": 2},
+    "SLDR": {"n_components": 1, "n_models": 2, "n_init": 1},
     "MAC": {"n_components": 2, "early_stopping": False},
 }
-"""What a method needs to classify with two latent coordinates, if that is not its default; SLDR with few starts."""
+"""What a method needs to classify with two latent coordinates, if that is not its default; SLDR from one start."""
 
 PARAMETRIC = {"MAC", "SLDR", "ClassAtlas"}
 """Methods whose states hold no latent rows, only parameters: rows may change within a run."""
@@ -131,9 +131,32 @@ REGRESSION = [
 ]
 """More variants of regression: its solvers, of which only one stands above."""
 
-VARIANTS = [(name, settings) for name, variants in SOLVERS.items() for settings in variants]
+JOINED = [
+    ("LSDR", {"row_bias": True}),
+    ("MAC", {"scheme": "ovo"}),
+    ("SLDR", {"solver": "alternating", "step_size": 1e-3}),
+    ("SLDR", {"kernel": "poly", "solver": "joint"}),
+    ("SNF", {"kernel": "rbf", "solver": "sgd"}),
+    ("SNF", {"task": "regression", "solver": "sgd"}),
+    ("ClassAtlas", {"charts": "pca"}),
+]
+"""Variants whose parts others have, in part each: run by make test-all."""
+
+
+def marks_of(name, settings):
+    """Return the marks of a variant."""
+    return [pytest.mark.slow] if (name, settings) in JOINED else []
+
+
 every_variant = pytest.mark.parametrize(
-    ("name", "settings"), VARIANTS, ids=[f"{name}-{'-'.join(map(str, s.values()))}" for name, s in VARIANTS]
+    ("name", "settings"),
+    [
+        pytest.param(
+            name, settings, marks=marks_of(name, settings), id=f"{name}-{'-'.join(map(str, settings.values()))}"
+        )
+        for name, variants in SOLVERS.items()
+        for settings in variants
+    ],
 )
 every_method = pytest.mark.parametrize("name", list(SOLVERS))
 

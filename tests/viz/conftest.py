@@ -7,8 +7,13 @@ import pytest
 from supdr import warm
 from supdr_viz.data import rows_on_disk
 from supdr_viz.ui.own_files import OwnFile
+from supdr_viz.ui.panel_workarounds import let_go_after_errors
 from supdr_viz.views.stage.socket import StageSocket
 from tests.viz.hands import Hands
+
+# As a server does before its first page: by itself Bokeh keeps a page whose callback has failed as the current one, and
+# what is drawn after the end of that page would belong to a document that is no more.
+let_go_after_errors()
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def run(capsys):
 
 
 def run_by_itself(*options):
-    return subprocess.run([*COMMAND, *options], capture_output=True, text=True, timeout=60)
+    return subprocess.run([*COMMAND, *options], capture_output=True, text=True, timeout=START_SECONDS)
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def server(*options, ends=signal.SIGINT):
         else:
             pytest.fail("the server did not start:\n" + "".join(said))
         process.send_signal(ends)
-        remaining, _ = process.communicate(timeout=30)
+        remaining, _ = process.communicate(timeout=120)
         assert process.returncode == 0, remaining
         assert "Traceback" not in remaining
     finally:
@@ -155,14 +155,14 @@ def test_wrong_options_are_named(refusal, options, message):
     assert message in refusal(*options)
 
 
-def test_a_command_that_is_refused_ends_without_a_traceback():
-    result = run_by_itself("--nonsense")
+def test_an_unknown_option_is_named(run):
+    result = run("--nonsense")
     assert result.returncode == 2
     assert "--nonsense" in result.stderr
-    assert "Traceback" not in result.stderr
 
 
 def test_busy_port_is_said_in_one_sentence():
+    """By the command in a process of its own: nothing but the sentence comes out."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         result = run_by_itself("--port", str(port), "--address", "127.0.0.1")
@@ -294,6 +294,7 @@ def test_who_comes_while_a_page_is_built_waits_in_line_and_gets_in(explorer):
     assert '"token"' in page
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of Unix")
 def test_without_room_a_plain_page_says_so_there_is_no_session_and_what_ends_services_ends_it():
     with server("--most-pages", "1", ends=signal.SIGTERM) as address:
@@ -328,7 +329,7 @@ def imported(*_arguments):
 server.greeting = imported
 cli.main(["--port", "0", "--no-browser"])
 """
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=START_SECONDS)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "\n", "")
 
 
@@ -350,7 +351,7 @@ cli.main = main
 left = InThread()
 sys.exit(cli.command())
 """
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=START_SECONDS)
     assert (ended.returncode, ended.stdout.split("\n"), ended.stderr) == (3, ["main", "exit function", ""], "")
 
 

@@ -84,10 +84,7 @@ def check_neighbours(n_neighbors: int, least: int, dimension: int, X: NDArray) -
 
 
 def input_kernel(name: str, X: NDArray, degree: int, gamma: Any, coef0: float) -> Kernel:
-    """Return a kernel between rows of `X`; gamma "scale" is 1 / (number of columns times their variance).
-
-    Raises ValueError if a parameter is out of range.
-    """
+    """Return a kernel between rows of `X`; gamma "scale" is 1 / (number of columns times their variance)."""
     if isinstance(gamma, str):
         variance = float(X.var())
         gamma = 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0

@@ -21,11 +21,7 @@ from supdr.engine.processes import shared_executor
 
 @dataclass(eq=False, repr=False)
 class FixedEmbedding(BaseEstimator):
-    """An embedding of the training rows; a new row gets the weighted mean of its nearest training rows.
-
-    `package`: (X (n, m), class codes (n,) or None, settings) -> latent rows (n, d); a module-level function, which can
-    be pickled. `supervised`: whether it gets the class codes. `settings`: its third argument.
-    """
+    """An embedding of the training rows by a picklable `package`; new rows get their neighbours' weighted mean."""
 
     package: Callable[..., NDArray]
     supervised: bool

@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from supdr.engine.docstrings import with_entries_of
 from supdr.engine.parameters import of_run, subset
-from supdr.methods.snf.estimator import SNF
+from supdr.methods.snf.distributed import SUPPORT
+from supdr.methods.snf.estimator import SNF, BaseSNF
 from supdr.rows.in_partitions import PartitionSupport
 
 
+@with_entries_of(SNF)
 @dataclass(eq=False, repr=False)
-class LLR(SNF):
+class LLR(BaseSNF):
     """Log-linear factorisation with squared loss: SNF with a linear kernel.
 
     Parameters
@@ -41,8 +44,8 @@ class LLR(SNF):
         ),
         of_run("class_weight"),
     )
-    partition_support: ClassVar[PartitionSupport] = SNF.partition_support._replace(
-        accepted={name: SNF.partition_support.accepted[name] for name in ("init", "class_weight")}
+    partition_support: ClassVar[PartitionSupport] = SUPPORT._replace(
+        accepted={name: SUPPORT.accepted[name] for name in ("init", "class_weight")}
     )
 
     # Hyper-parameters of SNF that are fixed here.
@@ -55,11 +58,6 @@ class LLR(SNF):
     lr_target: float | None = field(default=None, init=False)
     init_scale: float | None = field(default=None, init=False)
     n_init: int = field(default=1, init=False)
-    early_stopping: bool = field(default=False, init=False)
-
-    # No attributes here: scikit-learn takes an attribute of this name for a parameter.
-    validation_fraction: ClassVar[Any] = property()  # type: ignore[misc]
-    n_iter_no_change: ClassVar[Any] = property()  # type: ignore[misc]
     n_jobs: int | None = field(default=None, init=False)
 
     @classmethod

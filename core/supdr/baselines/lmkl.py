@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,12 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from supdr.baselines._parameters import SEEDED
 from supdr.engine.checks import check_choice
 from supdr.engine.common_parameters import LIMITS, SVM_TOL, SVM_WEIGHT, UNWHITENED
+from supdr.engine.docstrings import with_entries_of
 from supdr.engine.parameters import count, of_run, scale
-from supdr.methods.sldr.estimator import SLDR
+from supdr.methods.sldr.estimator import SLDR, BaseSLDR
 
 
+@with_entries_of(SLDR)
 @dataclass(eq=False, repr=False)
-class LMKL(SLDR):
+class LMKL(BaseSLDR):
     """Localized multiple kernel learning: a softmax gate on the columns themselves weighs the views' linear kernels.
 
     The same J as `supdr.SLDR` with solver "lbfgs", minimised over V and v0.  Its latent space is the line, or space, of
@@ -95,11 +97,6 @@ class LMKL(SLDR):
     step_size: float | Sequence[float] | None = field(default=None, init=False)
     init: str = field(default="random", init=False)
     starts: str = field(default="best", init=False)
-    early_stopping: bool = field(default=False, init=False)
-
-    # No attributes here: scikit-learn takes an attribute of this name for a parameter.
-    validation_fraction: ClassVar[Any] = property()  # type: ignore[misc]
-    n_iter_no_change: ClassVar[Any] = property()  # type: ignore[misc]
     n_jobs: int | None = field(default=None, init=False)
 
     C: float = 1.0

@@ -76,18 +76,19 @@ class LargeMarginMap(BaseEstimator):
 
 
 def triplet_loss(
-    components: NDArray, X: NDArray, y: NDArray, neighbours: NDArray, exists: NDArray, push: float
+    components: NDArray,
+    X: NDArray,
+    y: NDArray,
+    neighbours: NDArray,
+    exists: NDArray,
+    push: float,
+    block_cells: int = BLOCK,
 ) -> tuple[float, NDArray]:
-    """Return the objective and its gradient in L.
-
-    `components` (d, m): L; `X` (n, m): rows; `y` (n,): class codes; `neighbours` (n, k): target neighbours; `exists`
-    (n, k): False where a class has too few rows for that many neighbours; `push`: weight of the hinge. Returns `value`;
-    `gradient` (d, m).
-    """
+    """Return the objective and its gradient (d, m) in L; `exists` (n, k) marks the target `neighbours` (n, k)."""
     n = len(X)
     latent = X @ components.T
     squares = np.einsum("ij,ij->i", latent, latent)
-    pulled, value, step = np.zeros_like(latent), 0.0, max(1, BLOCK // n)
+    pulled, value, step = np.zeros_like(latent), 0.0, max(1, block_cells // n)
     for start in range(0, n, step):
         block = slice(start, start + step)
         distance = np.maximum(squares[block, None] + squares - 2.0 * latent[block] @ latent.T, 0.0)

@@ -34,10 +34,7 @@ from supdr.solvers.support_vectors import AT_BOUND
 
 
 class MKLState(NamedTuple):
-    """State of a run.
-
-    `weights` (P,): eta; `heads`: their SVMs; `pulls` (P,): q; `settings`: those of the multipliers.
-    """
+    """State of a run: eta, the `weights` (P,), their SVMs, q, the `pulls` (P,), and what the multipliers belong to."""
 
     weights: NDArray
     heads: Heads
@@ -138,10 +135,8 @@ class MKL(OnViews):
         Tolerance of the support vector machines, in [1e-8, 0.1].
     random_state : int or None, default=None
         Nothing is random.
-    verbose : int, default=0
-        Above 0: show a progress bar.
-    missing_label : object, default=nan
-        Marks unlabelled rows, as NaN and None do.
+    verbose, missing_label
+        As in `SupervisedReducer`.
 
     Attributes
     ----------

@@ -24,7 +24,6 @@ from supdr.baselines.projections import Projection
 from supdr.engine.common_parameters import COMPONENTS
 from supdr.engine.optional import PackageMissing, install
 from supdr.engine.parameters import POSITIVE, count, share
-from supdr.engine.targets import Targets
 
 # Whether the package pacmap is installed.
 INSTALLED = importlib.util.find_spec("pacmap") is not None
@@ -37,10 +36,7 @@ MIN_ROWS = 4
 
 
 def pacmap_places(X: NDArray, y: NDArray | None, settings: dict[str, Any]) -> NDArray:
-    """Return PaCMAP's latent rows.
-
-    `X` (n, m): rows; `y` (n,): ignored; `settings`: of ``pacmap.PaCMAP``. Returns (n, d).
-    """
+    """Return PaCMAP's latent rows (n, d) of rows `X` (n, m); `settings` are those of ``pacmap.PaCMAP``."""
     # It logs that a seed is set and that few rows change its settings; neither makes the result invalid.
     logging.getLogger("pacmap").setLevel(logging.ERROR)
     with warnings.catch_warnings():
@@ -106,13 +102,11 @@ class PaCMAP(Projection):
     mid_near: float = 0.5
     further: float = 2.0
 
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        if not INSTALLED:
-            raise PackageMissing(NEEDS)
-
     def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         if len(X) < MIN_ROWS:
             raise ValueError(f"PaCMAP needs at least {MIN_ROWS} labelled rows; got {len(X)}")
+        if not INSTALLED:
+            raise PackageMissing(NEEDS)
         # The package refuses a share of further pairs that is less than one pair a row.
         fewest_further = 1.0 / self.n_graph_neighbors
         settings = {

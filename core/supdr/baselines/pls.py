@@ -20,10 +20,7 @@ from supdr.engine.targets import Targets
 
 @dataclass(eq=False)
 class Scores(BaseEstimator):
-    """Scores of partial least squares on one column of zeros and ones per class, as a transformer.
-
-    `n_components`: number of directions; no more than columns or rows allow.
-    """
+    """Scores of partial least squares on one column of zeros and ones per class, as a transformer."""
 
     n_components: int
 

@@ -116,10 +116,7 @@ class Projection(OneShot, ClassifierHead):
 
 
 def rbf_gamma(gamma: float | str, X: NDArray, seed: int) -> float:
-    """Return `gamma` as a float; "median" is 1 / (2 s^2) with the median distance s between rows (n, m).
-
-    `seed` selects the rows whose distances are computed.
-    """
+    """Return `gamma` as a float; "median" is 1 / (2 s^2), s the median distance between some rows of X (n, m)."""
     if isinstance(gamma, str):
         return 0.5 / median_distance(X, np.random.default_rng(seed)) ** 2
     return float(gamma)

@@ -44,10 +44,7 @@ SLICE = 4096
 
 
 class SVDMState(NamedTuple):
-    """Iterate of SVDM, whose arrays never change.
-
-    `latent` (N, L): U; `components` (L, m): V; `intercept_x` (m,): b_x; `heads`: the machines of the labelled rows.
-    """
+    """Iterate of SVDM, whose arrays never change: U (N, L), V (L, m), b_x (m,) and the labelled rows' machines."""
 
     latent: NDArray
     components: NDArray
@@ -83,11 +80,7 @@ def _ascend(free: NDArray, signs: NDArray, gram: NDArray, tau: NDArray, ascents:
 
 @dataclass(frozen=True, eq=False)
 class SVDMProblem(Problem):
-    """Data and hyper-parameters of SVDM.
-
-    `X` (N, m): preprocessed data; `rows` (n,): labelled rows; `signs` (n, K): -1 and +1; `n_components`, `weight`,
-    `reg_u`, `reg_v`, `reg_w`: as in `SVDM`, as numbers.
-    """
+    """Preprocessed data X (N, m), labelled `rows` (n,) with `signs` (n, K), and the hyper-parameters of SVDM."""
 
     X: NDArray
     rows: NDArray
@@ -201,10 +194,8 @@ class SVDM(Unweighted):
         Relative change of F that counts as convergence.
     random_state : int or None, default=None
         Seed of random directions, where the data have fewer than `n_components`.
-    verbose : int, default=0
-        1 shows a progress bar.
-    missing_label : object, default=nan
-        A further value of y that marks unlabelled rows.
+    verbose, missing_label
+        As in `SupervisedReducer`.
     """
 
     parameters = (

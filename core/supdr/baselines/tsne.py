@@ -65,11 +65,7 @@ class State(NamedTuple):
 
 
 def neighbour_probabilities(X: NDArray, perplexity: float) -> sparse.csr_array:
-    """Return P, symmetric and of sum 1, with entries for rows that are among the nearest 3 x perplexity.
-
-    `X` (n, m): rows. `perplexity`: effective number of neighbours of each row; at most (n - 1) / 3 is used. Returns
-    (n, n).
-    """
+    """Return P (n, n), symmetric and of sum 1, with entries for the nearest 3 x perplexity of the rows X (n, m)."""
     n = len(X)
     perplexity = min(perplexity, max((n - 1) / 3.0, 1.0))
     count = max(min(n - 1, int(3 * perplexity) + 1), 1)
@@ -91,10 +87,7 @@ def neighbour_probabilities(X: NDArray, perplexity: float) -> sparse.csr_array:
 
 
 def between_neighbours(X: NDArray, latent: NDArray) -> KNeighborsRegressor:
-    """Return a fitted regressor of latent rows: the weighted mean over the nearest training rows.
-
-    `X` (n, m): training rows, which keep their own latent rows; `latent` (n, d).
-    """
+    """Return a fitted regressor of latent rows (n, d): the weighted mean over the nearest training rows (n, m)."""
     return KNeighborsRegressor(min(GUIDES, len(X)), weights="distance").fit(X, latent)
 
 
@@ -116,10 +109,7 @@ def _pulls(latent: NDArray, bounds: NDArray, others: NDArray, P: NDArray) -> tup
 
 
 class TSNEProblem(Problem):
-    """The divergence of the latent rows' neighbourhoods from those of the inputs.
-
-    `X` (n, m): rows; `n_exaggerated`: number of first steps, in which P is multiplied by 12.
-    """
+    """The divergence of the latent rows' neighbourhoods from those of X (n, m), for some steps with P times 12."""
 
     def __init__(self, X: NDArray, n_components: int, perplexity: float, n_exaggerated: int) -> None:
         self.X, self.n_components, self.n_exaggerated = X, n_components, n_exaggerated

@@ -19,10 +19,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags
 
 from supdr.engine.common_parameters import SVM_WEIGHT
+from supdr.engine.docstrings import with_entries_of
 from supdr.engine.fitted import FittedReducer, once_per_snapshot
 from supdr.engine.parameters import subset
 from supdr.engine.targets import Targets
-from supdr.methods.sdr_glm.estimator import SDRGLM
+from supdr.methods.sdr_glm.estimator import SDRGLM, BaseSDRGLM
 from supdr.methods.sdr_glm.problem import SDRGLMProblem
 from supdr.methods.sdr_glm.state import SDRGLMState
 from supdr.solvers.linear_heads import column_spread
@@ -31,8 +32,9 @@ from supdr.solvers.linear_svm import Heads, solve_heads
 LOGISTIC_TOL = 1e-8
 
 
+@with_entries_of(SDRGLM)
 @dataclass(eq=False, repr=False)
-class _Unsupervised(SDRGLM):
+class _Unsupervised(BaseSDRGLM):
     """SDR-GLM without targets, then a classifier on the embedding of the labelled rows.
 
     Parameters
@@ -53,9 +55,6 @@ class _Unsupervised(SDRGLM):
         As in `supdr.SDRGLM`.
     """
 
-    restart_parameters: ClassVar[frozenset[str]] = frozenset(
-        {"n_components", "family_x", "preprocessing", "init", "random_state", "missing_label"}
-    )
     embedding_note: ClassVar[str] = "placed without labels"
 
     # Hyper-parameters of SDR-GLM that are fixed here.
@@ -75,11 +74,6 @@ class _Unsupervised(SDRGLM):
     gauge: bool = field(default=True, init=False)
     calibrate: bool = field(default=True, init=False)
     extrapolate: bool = field(default=True, init=False)
-    early_stopping: bool = field(default=False, init=False)
-
-    # No attributes here: scikit-learn takes an attribute of this name for a parameter.
-    validation_fraction: ClassVar[Any] = property()  # type: ignore[misc]
-    n_iter_no_change: ClassVar[Any] = property()  # type: ignore[misc]
 
     n_components: int = 2
     _: KW_ONLY

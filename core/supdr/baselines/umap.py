@@ -23,7 +23,6 @@ from supdr.baselines.projections import Projection
 from supdr.engine.common_parameters import COMPONENTS
 from supdr.engine.optional import PackageMissing, install
 from supdr.engine.parameters import Interval, count, flag, share
-from supdr.engine.targets import Targets
 
 # Whether the package umap-learn is installed.
 INSTALLED = importlib.util.find_spec("umap") is not None
@@ -33,10 +32,7 @@ NEEDS = install("UMAP", "umap-learn", "umap")
 
 
 def umap_places(X: NDArray, y: NDArray | None, settings: dict[str, Any]) -> NDArray:
-    """Return UMAP's latent rows.
-
-    `X` (n, m): rows; `y` (n,): class codes, None: without labels; `settings`: of ``umap.UMAP``. Returns (n, d).
-    """
+    """Return UMAP's latent rows (n, d) of rows `X` (n, m); `settings` are those of ``umap.UMAP``."""
     with warnings.catch_warnings():
         # Warnings of parts that are not installed, of few rows, of rows without neighbours: the result is still valid.
         warnings.simplefilter("ignore")
@@ -98,11 +94,9 @@ class UMAP(Projection):
     n_graph_neighbors: int = 15
     min_dist: float = 0.1
 
-    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+    def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         if not INSTALLED:
             raise PackageMissing(NEEDS)
-
-    def _reducer(self, X: NDArray, n_classes: int, n_components: int) -> Any:
         settings = {
             "n_components": n_components,
             "n_neighbors": max(min(self.n_graph_neighbors, len(X) - 1), 2),

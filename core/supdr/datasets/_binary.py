@@ -151,9 +151,8 @@ def _vector(name: str, values: pyarrow.ChunkedArray) -> dict[str, pandas.Series]
 def read_npz(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | None = None) -> Table:
     """Read the arrays of an NPZ file: one table X or several views side by side, and the targets y.
 
-    Of tables that have the same columns and other rows, as X_train and X_test, `sheet` names one, or the first that is
-    within the limits is read.
-    `feature_names` may name the columns of a single table. Nothing is unpickled.
+    Of tables with the same columns and other rows, as X_train and X_test, `sheet` names one, else the first within the
+    limits is read.
     """
     import pandas as pd
 

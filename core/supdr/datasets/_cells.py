@@ -114,10 +114,7 @@ class Grid:
 def typed(
     grid: Grid, names: list[str], as_text: list[bool], rules: Rules, delimiter: str
 ) -> tuple[pandas.DataFrame, pandas.DataFrame]:
-    """Give every column its type; return them and their texts, None where missing.
-
-    `as_text`: columns that the file declares to be text.
-    """
+    """Return every column with its type, and their texts, None where missing; some are declared to be text."""
     import pandas as pd
 
     texts = {name: _present(grid, j) for j, name in enumerate(names)}

@@ -33,10 +33,7 @@ DATE_FORMATS = (
 
 
 class Feature(NamedTuple):
-    """One column of a file as (n, k) numbers: k = 1 but for three and more levels, and for texts among numbers.
-
-    `kind`: "number", "date", "text", or "mixed" where it holds numbers and texts.
-    """
+    """One column as (n, k) numbers; `kind`: "number", "date", "text", or "mixed" for texts among numbers."""
 
     names: list[str]
     values: np.ndarray
@@ -121,14 +118,10 @@ def days_of(column: pandas.Series) -> np.ndarray:
 
 
 def encode_feature(column: pandas.Series, name: str) -> Feature:
-    """Turn a column into numbers.
+    """Turn a column into numbers, as `supdr.datasets.read_file` says; missing cells stay NaN.
 
-    Numbers stay, dates become days since 1970, yes/no becomes 0/1, text of two levels becomes one 0/1 column and text
-    of up to 20 levels one 0/1 column per level. Numbers with up to 20 texts among them become a column of numbers, NaN
-    where there is a text, and one 0/1 column per text. Missing cells stay NaN in all of them.
-
-    Raises ColumnProblem if the column is empty, neither number nor text, or holds more texts; FileProblem if it is
-    infinite somewhere.
+    Raises ColumnProblem if the column is empty, neither number nor text, or holds too many texts; FileProblem if a cell
+    is infinite.
     """
     kind = kind_of(column)
     if column.isna().all():
@@ -175,10 +168,8 @@ def encode_target(
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Code a target for a `Dataset`: y (n,) with NaN where missing, and the target_names.
 
-    `texts`: how the column is written, where that is known: classes are texts, whatever they look like.
-
-    Raises FileProblem if no row is labelled, there is only one class or one value, there are too many classes, or
-    values are text in a regression.
+    Classes are the `texts` as they are written, where these are given.  Raises FileProblem if the target cannot be
+    learnt.
     """
     present = column.notna()
     if not present.any():

@@ -42,12 +42,7 @@ class ColumnFacts:
 
 
 def facts_of(column: pandas.Series, name: str) -> ColumnFacts:
-    """Look at one column.
-
-    Left out had better be what is empty, constant, a date, neither number nor text, text of more than 20 values, also
-    among numbers, numbers with infinities among them, and ids: whole numbers that count up one by one, or most of which
-    differ in a column that is called so.
-    """
+    """Return the facts of one column; the `against` of a column that is no feature is not empty."""
     kind = "number" if reads_as_numbers(column) else kind_of(column)
     present = column.dropna()
     if kind == "number" and kind_of(column) == "text":

@@ -81,8 +81,6 @@ def choose_target(table: Table, target: str | None) -> str:
     """Name the target column: the one asked for, the one the format marks, a usual name, or the last.
 
     Where the last holds fractions, it is the only column that holds classes, if there is one.
-
-    Raises FileProblem if the one asked for does not exist.
     """
     columns = [str(column) for column in table.frame.columns]
     if target is not None:

@@ -182,9 +182,8 @@ def _delimiter_of(text: str, strict: bool = True) -> str:
 def _spaced(text: str, delimiter: str) -> str:
     """Return text whose cells spaces separate with tabs in their place; empty: they do not.
 
-    Such lines have as many cells each, but for a header that lacks the rows' names, and most cells are numbers or in
-    quotation marks.  What another delimiter splits as well must have several numbers in a cell, and tabs must not be
-    equally many in all lines.
+    Such lines have as many cells each, but for a header that lacks the rows' names, and most cells are numbers or
+    quoted; where another delimiter splits them too, its cells must hold several numbers.
     """
     lines = [line for line in text.split("\n") if line.strip()]
     even = len({line.count("\t") for line in lines}) == 1 if delimiter == "\t" else bool(delimiter)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from supdr.datasets import bundled, generators, latent_models, local_toys, multiview, sheets
+from supdr.datasets import bundled, generators, latent_models
 from supdr.datasets.dataset import Dataset
 from supdr.datasets.openml import load_openml
 
@@ -15,7 +15,7 @@ BUNDLED: dict[str, Callable[..., Dataset]] = {
     "iris": bundled.load_iris,
     "digits": bundled.load_digits,
     "digits_odd_even": bundled.load_digits_odd_even,
-    "digits_bits": latent_models.load_digits_bits,
+    "digits_bits": bundled.load_digits_bits,
     "diabetes": bundled.load_diabetes,
 }
 
@@ -27,10 +27,10 @@ GENERATORS: dict[str, Callable[..., Dataset]] = {
     "latent_glm": latent_models.make_latent_glm,
     "wide_factors": latent_models.make_wide_factors,
     "wide_regression": latent_models.make_wide_regression,
-    "curved_sheet": sheets.make_curved_sheet,
-    "zigzag": local_toys.make_zigzag,
-    "gauss4": local_toys.make_gauss4,
-    "multiview_digits": multiview.make_multiview_digits,
+    "curved_sheet": generators.make_curved_sheet,
+    "zigzag": generators.make_zigzag,
+    "gauss4": generators.make_gauss4,
+    "multiview_digits": bundled.make_multiview_digits,
 }
 
 OPENML_PREFIX = "openml:"

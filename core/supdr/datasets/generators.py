@@ -13,6 +13,17 @@ import numpy as np
 
 from supdr.datasets.dataset import Dataset
 
+ZIGZAG_KNOTS = (-3.0, -1.0, 1.0, 3.0)
+ZIGZAG_HEIGHTS = (-1.5, 1.5, -1.5, 1.5)
+ZIGZAG_GAP = 0.2
+ZIGZAG_MEAN_DISTANCE = 0.6
+
+GAUSS4_MEANS = ((-3.0, 1.0), (1.0, 1.0), (-1.0, -2.2), (3.0, -2.2))
+GAUSS4_VARIANCES = ((0.8, 2.0), (0.8, 2.0), (0.8, 4.0), (0.8, 4.0))
+
+# Strength of the quadratic part of the sheet beside the linear part.
+BEND = 0.7
+
 Shape = tuple[np.ndarray, tuple[str, str], str]
 
 
@@ -261,6 +272,155 @@ def make_noise(n_samples: int = 200, n_features: int = 200, n_classes: int = 3, 
         target_names=[f"class {k + 1}" for k in range(n_classes)],
         description=f"Noise in {n_features} columns; the {n_classes} classes have nothing to do with it.",
     )
+
+
+def make_zigzag(n_samples: int = 600, *, random_state: Any = None) -> Dataset:
+    """Two classes on either side of a zigzag line of three straight pieces.
+
+    x1 ~ U(−3, 3); h(x1) interpolates (−3, −1.5), (−1, 1.5), (1, −1.5), (3, 1.5); s = ±1 equiprobable;
+    x2 = h + s (0.2 + Exp(mean 0.6)).  The class is the sign s.  No straight line separates them, three local ones do.
+
+    Parameters
+    ----------
+    n_samples : int ≥ 2
+        Rows.
+    random_state : int, Generator or None
+        The seed.
+
+    Returns
+    -------
+    Dataset
+        n_samples rows, 2 columns, 2 classes.
+
+    Raises
+    ------
+    ValueError
+        If `n_samples` is out of its range.
+    """
+    _at_least("n_samples", n_samples, 2)
+    rng = np.random.default_rng(random_state)
+    first = rng.uniform(-3.0, 3.0, n_samples)
+    side = rng.choice([-1.0, 1.0], n_samples)
+    side[:2] = -1.0, 1.0  # both classes, however few rows
+    height = np.interp(first, ZIGZAG_KNOTS, ZIGZAG_HEIGHTS)
+    second = height + side * (ZIGZAG_GAP + rng.exponential(ZIGZAG_MEAN_DISTANCE, n_samples))
+    return Dataset(
+        np.column_stack([first, second]),
+        (side > 0).astype(int),
+        target_names=("below", "above"),
+        name="zigzag",
+        description="Two classes on either side of a zigzag line of three straight pieces.",
+    )
+
+
+def make_gauss4(n_samples: int = 1200, *, random_state: Any = None) -> Dataset:
+    """Two overlapping classes of two Gaussian clouds each; a line per region comes close to the best boundary.
+
+    Means (−3, 1), (1, 1) against (−1, −2.2), (3, −2.2); variances (0.8, 2) against (0.8, 4); equal priors.  No
+    classifier has an error below about 10.4 % on new rows.
+
+    Parameters
+    ----------
+    n_samples : int ≥ 4
+        Rows, shared out evenly among the four clouds.
+    random_state : int, Generator or None
+        The seed.
+
+    Returns
+    -------
+    Dataset
+        n_samples rows, 2 columns, 2 classes.
+
+    Raises
+    ------
+    ValueError
+        If `n_samples` is out of its range.
+    """
+    _at_least("n_samples", n_samples, 4)
+    rng = np.random.default_rng(random_state)
+    cloud = rng.permutation(np.arange(n_samples) % 4)
+    spread = np.sqrt(GAUSS4_VARIANCES)[cloud]
+    return Dataset(
+        np.array(GAUSS4_MEANS)[cloud] + spread * rng.standard_normal((n_samples, 2)),
+        cloud // 2,
+        target_names=("upper clouds", "lower clouds"),
+        name="four Gaussians",
+        description="Two overlapping classes of two Gaussian clouds each, shifted against each other.",
+    )
+
+
+def make_curved_sheet(
+    n_samples: int = 400,
+    n_features: int = 40,
+    noise: float = 1.0,
+    label_share: float = 0.05,
+    *,
+    random_state: Any = None,
+) -> Dataset:
+    """Bend a square sheet into many dimensions, under noise; few rows are labelled.
+
+    u1, u2 ~ U(-1, 1) become u1, u2, u1² - 1/3, u1 u2, u2² - 1/3, each of standard deviation 1, mixed into `n_features`
+    columns by Gaussian weights (those of the quadratic ones times 0.7); the columns are scaled to standard deviation 1
+    and noise is added.  The target is u1 / 2 + u1 u2.  An illustration built in favour of SNF of degree 2: sheet and
+    target are exactly of that degree.
+
+    Parameters
+    ----------
+    n_samples : int ≥ 4
+        Rows.
+    n_features : int ≥ 1
+        Columns.
+    noise : float ≥ 0
+        Standard deviation of the Gaussian noise on every column.
+    label_share : float in (0, 1]
+        Share of the rows that keeps its label, at least one; the others are NaN in `y` and known in `truth`.
+    random_state : int, Generator or None
+        The seed.
+
+    Returns
+    -------
+    Dataset
+        For regression; `truth` holds all targets.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+    """
+    _at_least("n_samples", n_samples, 4)
+    _at_least("n_features", n_features, 1)
+    noise = _checked_noise(noise)
+    if not 0 < label_share <= 1:
+        raise ValueError(f"label_share must be in (0, 1], got {label_share!r}")
+    rng = np.random.default_rng(random_state)
+    u = sheet_coordinates(n_samples, rng)
+    first, second = u.T
+    bent = np.column_stack([first, second, first**2 - 1 / 3, first * second, second**2 - 1 / 3])
+    weights = rng.standard_normal((5, n_features))
+    weights[2:] *= BEND
+    X = (bent / bent.std(axis=0)) @ weights
+    X = X / X.std(axis=0) + noise * rng.standard_normal((n_samples, n_features))
+    truth = 0.5 * first + first * second
+    y = np.full(n_samples, np.nan)
+    labelled = rng.permutation(n_samples)[: max(1, round(label_share * n_samples))]
+    y[labelled] = truth[labelled]
+    return Dataset(
+        X,
+        y,
+        target_names=("t",),
+        task="regression",
+        name="curved sheet",
+        description=(
+            f"A square sheet, bent quadratically into {n_features} columns, noise {noise:g}; "
+            f"{len(labelled)} of {n_samples} rows are labelled."
+        ),
+        truth=truth,
+    )
+
+
+def sheet_coordinates(n_samples: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the flat coordinates u (n_samples, 2): the first numbers that `make_curved_sheet` draws from a seed."""
+    return rng.uniform(-1, 1, (n_samples, 2))
 
 
 def _with_noise(shape: np.ndarray, noise: float, n_noise_features: int, rng: np.random.Generator) -> np.ndarray:

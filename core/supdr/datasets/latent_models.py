@@ -1,17 +1,15 @@
 """Data drawn from latent factors: what SDR-GLM assumes, and what it is hard for other methods to see.
 
 Stand-ins for sets that are not public: the simulated sets, a wide set of few rows whose class is one factor among
-louder ones, a wide regression over time, and thresholded digits.
+louder ones, and a wide regression over time.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from supdr.datasets.bundled import load_digits
 from supdr.datasets.dataset import Dataset
 from supdr.datasets.generators import _at_least, _checked_noise
 
@@ -203,42 +201,6 @@ def make_wide_regression(
         name="wide regression",
         description=f"{n_features} features of twelve slow factors, four of which make up the response; "
         f"noise {noise:g}.",
-    )
-
-
-def load_digits_bits(first: int = 3, second: int = 8, threshold: float = 7.0) -> Dataset:
-    """Two handwritten digits as bits: pixels darker than a threshold.
-
-    Parameters
-    ----------
-    first, second : int from 0 to 9
-        The two digits, distinct.
-    threshold : float in [0, 16)
-        Pixels above it are 1.
-
-    Returns
-    -------
-    Dataset
-        64 columns of 0 and 1, 2 classes.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
-    """
-    if first == second or not {first, second} <= set(range(10)):
-        raise ValueError(f"first and second must be distinct digits from 0 to 9, got {first!r} and {second!r}")
-    if not 0 <= threshold < 16:
-        raise ValueError(f"threshold must lie in [0, 16), got {threshold!r}")
-    digits = load_digits()
-    rows = np.isin(digits.y, (first, second))
-    return replace(
-        digits,
-        X=(digits.X[rows] > threshold).astype(float),
-        y=(digits.y[rows] == second).astype(float),
-        target_names=(str(first), str(second)),
-        name=f"digits as bits, {first} or {second}",
-        description=f"Handwritten {first} and {second}, 8 × 8 pixels, each 1 if darker than {threshold:g} of 16.",
     )
 
 

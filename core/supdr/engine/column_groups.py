@@ -76,9 +76,8 @@ def as_list(values: Any) -> list | None:
 def column_groups(views: Any, n_features: int) -> tuple[NDArray[np.intp], ...]:
     """Return the columns of every view.
 
-    `views`: None: one view of all columns.  Integers: sizes of consecutive views, which add up to `n_features`, the
-    number of columns of X.  Lists: column indices of every view; views may share columns. Raises ValueError for
-    anything else, and for an empty view or an index that is out of range or repeated.
+    `views` is None (one view), the sizes of consecutive views, or lists of column indices.  Raises ValueError for
+    anything else.
     """
     if views is None:
         return (np.arange(n_features),)
@@ -98,11 +97,7 @@ def column_groups(views: Any, n_features: int) -> tuple[NDArray[np.intp], ...]:
 
 
 def column_indices(name: str, columns: Any, n_features: int) -> NDArray[np.intp]:
-    """Return `columns` as an array of distinct indices.
-
-    `name`: of the argument, for errors; `n_features`: number of columns of X. Raises ValueError unless they are
-    distinct integers from 0 to n_features - 1, at least one.
-    """
+    """Return `columns` as indices; raise ValueError unless they are distinct, from 0 to n_features - 1, one or more."""
     try:
         indices = np.asarray(columns)
     except ValueError:  # lists of different lengths

@@ -28,12 +28,9 @@ MOST_ROWS = 2000
 
 
 def component_count(n_components: int | None, targets: Targets, shape: tuple[int, int], init: Any = "") -> int:
-    """Return the number of latent coordinates.
+    """Return the number of latent coordinates: the user's, or that of an array `init` of latent rows.
 
-    `n_components`: the user's number.  None: half as many as there are columns (or rows, if these are fewer), at most
-    50, but at least 2 and one fewer than there are classes (as many as there are targets); never more than there are
-    columns. `shape`: rows and columns of the preprocessed data. `init`: if it is an array of latent rows, None stands
-    for its number of columns.
+    None: half as many as the fewer of rows and columns, at most 50, but at least 2 and what classes or targets need.
     """
     if n_components is not None:
         return int(n_components)
@@ -50,12 +47,7 @@ def too_few_components(n_components: int | None, targets: Targets) -> bool:
 
 
 def warn_of_few_components(n_components: int, X: NDArray, codes: NDArray, guesses: NDArray) -> None:
-    """Warn the caller of `fit` where fewer coordinates than K - 1 cause many errors.
-
-    The training error of the reduction must exceed the cross-validated error of a linear classifier on all columns by
-    `COSTLY`. `n_components`: the user's number, less than K - 1. `X` (n, m): preprocessed labelled rows; NaN marks a
-    missing cell. `codes`, `guesses` (n,): true and predicted classes.
-    """
+    """Warn the caller of `fit` where too few coordinates cost `COSTLY` more errors than a linear classifier makes."""
     sizes = np.bincount(codes)
     n_classes = np.count_nonzero(sizes)
     error = float(np.mean(guesses != codes))

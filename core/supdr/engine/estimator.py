@@ -52,7 +52,7 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
     - ``_problem(X, targets)``: the `Problem` on preprocessed rows;
     - the methods that `FittedReducer` lists.
 
-    A subclass may refer to parameters that a base class describes by "As in `Base`.", see `supdr.engine.docstrings`.
+    A subclass refers to what a base class describes by "As in `Base`.", see `supdr.engine.docstrings`.
 
     parameters: declarations of all hyper-parameters.
     restart_parameters: names of those that cannot change within a run; all others act on a resumed run.
@@ -63,6 +63,41 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
     prepared_attributes: attributes that a run sets before its first step; an estimator copies them with the first
         snapshot of the run.
     conditional_attributes: fitted attributes that not every fit sets; a fit that does not set them removes them.
+
+    Parameters
+    ----------
+    class_weight : None, "balanced" or dict of class to float, default=None
+        What the label term of the rows of each class is multiplied by, > 0; C, where there is one.  "balanced": every
+        class weighs the same in all.  Ignored for regression.
+    early_stopping : bool, default=False
+        Whether to hide `validation_fraction` of the labels and keep the iterate with the smallest error on them.
+    validation_fraction : float, default=0.2
+        Share of hidden labels, in (0, 1).
+    n_iter_no_change : int, default=10
+        Steps without improvement before early stopping ends the run, >= 1.
+    random_state : int, RandomState or None, default=None
+        Seed of random starts, orders, subsets and folds.
+    n_jobs : int or None, default=None
+        Accepted for the sake of a common interface; the steps are matrix products, which BLAS runs in parallel.
+    verbose : int, default=0
+        Above 0: show a progress bar.
+    missing_label : object, default=nan
+        A further value of y that marks unlabelled rows, such as -1; NaN and None always do.
+
+    Attributes
+    ----------
+    classes_ : array
+        Sorted class labels (classification).
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Names of the columns, where X has them.
+    n_iter_ : int
+        Steps taken.
+    stop_ : Stop
+        Why the run ended.
+    snapshot_ : Snapshot
+        Where the estimator stands.
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = ()
@@ -118,7 +153,11 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
             run.  `max_iter` counts the steps of this call.
         sample_weight : array-like of shape (n_samples,), optional
             Factors of the rows' label terms, >= 0; a row of weight 0 counts as unlabelled.  None unless the method
-            `accepts_weights`.
+            `accepts_weights`.  Without preprocessing, a whole weight k equals k copies of the row in SLDR and LMKL, up
+            to the tolerance of their solvers.  In MAC and TwoStep it does so for the optimum of the objective, if
+            features are given: ``mapping="linear"``, or arrays of `centers` with a number `gamma`; starts and auxiliary
+            coordinates count each row once.  In LSDR, NSDR, SDRGLM, SNF, LLR, LogisticUDR, LogisticPCA and SVMUDR it
+            does not: the reconstruction of X counts each row once.
         interrupted : callable, optional
             Polled during the run; True ends it at the last complete step.
 

@@ -268,10 +268,7 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         raise NotImplementedError
 
     def _latent_derivative(self, X: NDArray) -> NDArray | None:
-        """Return the derivatives (n, d, r) of visible latent rows in the columns of preprocessed rows (n, r), or None.
-
-        0 where a cell is missing.
-        """
+        """Return the derivatives (n, d, r) of latent rows in preprocessed columns, 0 in missing cells; or None."""
         return None
 
     def _has_left_out_error(self) -> bool:

@@ -13,11 +13,7 @@ from supdr.engine.targets import Targets
 
 
 def held_out_rows(targets: Targets, share: float, seed: int) -> NDArray:
-    """Return the sorted indices of labelled rows to hide; stratified for classification.
-
-    `share`: share of the labelled rows, in (0, 1).  Every class keeps at least one labelled row. `seed`: of the random
-    choice. Raises ValueError if `share` is out of range or no row can be hidden.
-    """
+    """Return the sorted indices of labelled rows to hide, a share of each class but one row; ValueError if none."""
     if not 0.0 < share < 1.0:
         raise ValueError(f"validation_fraction must lie in (0, 1); got {share!r}")
     rng = np.random.default_rng(seed)
@@ -35,11 +31,7 @@ def held_out_rows(targets: Targets, share: float, seed: int) -> NDArray:
 
 
 class HeldOut:
-    """A monitor: the errors of a state on rows whose labels are hidden from the run.
-
-    `estimator`: its states are scored; its training rows are those of `targets`. `targets`: with the labels of all
-    rows. `rows`: indices of the rows with hidden labels.
-    """
+    """A monitor: the errors of a state on `rows` whose labels, those of `targets`, are hidden from the run."""
 
     def __init__(self, estimator: Any, targets: Targets, rows: NDArray) -> None:
         self._estimator, self._rows = estimator, rows
@@ -50,10 +42,7 @@ class HeldOut:
         self._unit[self._unit == 0.0] = 1.0
 
     def __call__(self, state: Any) -> tuple[float, float]:
-        """Return the error and the mean hinge; for regression the mean squared error and 0.
-
-        Means are weighted; the squared error of each of several targets is divided by its variance.
-        """
+        """Return the weighted error and mean hinge; for regression the mean of squared errors over variances, and 0."""
         fitted = copy.copy(self._estimator)
         fitted._set_state(state)
         scores = fitted._own_scores()[self._rows]

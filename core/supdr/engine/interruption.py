@@ -43,13 +43,10 @@ def lent_thread() -> AbstractContextManager[None]:
 
 
 def abandonable(work: Callable[[], Any]) -> Any:
-    """Return ``work()``, a long call without checkpoints; abandon it in its own thread when a stop is requested.
+    """Return ``work()``, a long pure call; abandon it in its own thread when a stop is requested.
 
-    Checkpoints within an abandoned call raise.  NumPy releases the interpreter's lock during a decomposition or a
-    product, SciPy's LAPACK and BLAS wrappers do not: use NumPy's.  At most `MAX_ABANDONED` abandoned calls run at a
-    time; the next call waits for one to end, since ten changes of a slider in a second would otherwise fill the memory.
-
-    `work`: a function without side effects.
+    SciPy's LAPACK holds the interpreter's lock: use NumPy's.  At most `MAX_ABANDONED` abandoned calls run at a time,
+    since ten changes of a slider in a second would fill the memory.
     """
     if current_context().stop_requested is None:
         return work()

@@ -277,10 +277,7 @@ def run(problem: Problem, **settings: Any) -> tuple[Snapshot, Stop]:
 
 
 class _Steps(NamedTuple):
-    """The steps of a run as snapshots.
-
-    problem: objective and steps; context: of the run; fixed, run: fields of every snapshot.
-    """
+    """The steps of a run as snapshots; `fixed` and `run` are fields of every snapshot."""
 
     problem: Problem
     context: RunContext

@@ -10,19 +10,12 @@ class PackageMissing(ImportError):
 
 
 def install(purpose: str, package: str, extra: str) -> str:
-    """Return a sentence with the command to install a package.
-
-    `purpose`: the part of the library that needs it, as the subject of the sentence; `package`: its name; `extra`: the
-    extra of this distribution that contains it.
-    """
+    """Return a sentence on what needs a package, its `purpose`, with the command to install the extra that has it."""
     return f'{purpose} needs {package}: pip install "supdr-viz[{extra}]"'
 
 
 def require(purpose: str, *packages: str, extra: str) -> None:
-    """Raise PackageMissing for the first package that is not installed; nothing is imported.
-
-    `purpose`, `extra`: see `install`; `*packages`: import names.
-    """
+    """Raise PackageMissing for the first package that is not installed; nothing is imported."""
     for package in packages:
         if find_spec(package) is None:
             raise PackageMissing(install(purpose, package, extra))

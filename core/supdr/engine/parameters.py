@@ -140,11 +140,7 @@ class Parameter:
         return all(values.get(name) in accepted for name, accepted in self.shown_when.items())
 
     def clean(self, raw: Any) -> tuple[Any, str]:
-        """Turn text or a JSON value into a value that a form offers.
-
-        Returns the value, clamped to the bounds, or the default if `raw` is of the wrong type; and a sentence about the
-        correction, empty if there was none.
-        """
+        """Turn text or JSON into a value that a form offers, clamped or the default, with a sentence on any change."""
         if self.kind == "text":
             text = str(raw).strip()
             cut = "" if len(text) <= self.longest else f"{self.label} was cut to {self.longest:,} characters."
@@ -242,10 +238,7 @@ def count(name: str, label: str, low: int, high: int, help: str, **more: Any) ->
 
 
 def scale(name: str, label: str, low: float, high: float, help: str, **more: Any) -> Parameter:
-    """Declare a number on a logarithmic slider of ten values per decade.
-
-    The constructor accepts numbers > 0 (>= 0 with `zero`) unless `accepts` is given.
-    """
+    """Declare a number > 0 (>= 0 with `zero`) on a logarithmic slider of ten values per decade."""
     more.setdefault("accepts", (NONNEGATIVE if more.get("zero") else POSITIVE,))
     return Parameter(name, label, "float", low, high, more.pop("step", 0.1), log=True, help=help, **more)
 

@@ -73,10 +73,7 @@ class Preprocessing:
         return centred * self.scale if self.matrix is None else centred @ self.matrix
 
     def clipped(self, X: Any, margin: float = MARGIN) -> NDArray:
-        """Return rows (n, m) with every cell moved into the range of its column in the training rows.
-
-        margin: what the range is widened by on either side, as a share of it.
-        """
+        """Return rows (n, m) with every cell in the training rows' range, widened by a share on either side."""
         beyond = margin * self.high - margin * self.low  # the difference of the two may be beyond all floats
         low, high = self.low - beyond, self.high + beyond
         rows: Any = X.clipped(low, high) if isinstance(X, SparseRows) else np.clip(X, low, high)
@@ -164,15 +161,11 @@ class Columns:
 
 
 def fit_preprocessing(X: NDArray | Columns, kind: str) -> Preprocessing:
-    """Fit the preprocessing of the rows of `X`.
+    """Fit the preprocessing of the rows of `X` (n, m), over observed cells; NaN marks a missing one.
 
-    `X` (n, m): NaN marks a missing cell; statistics are over the observed cells. `kind`: ``"none"``; ``"zscore"``:
-    mean 0 and standard deviation 1; ``"minmax"``: range [-1, 1]; ``"whiten"``: all principal components of the z-scored
-    columns, in the order of their variance, divided by their standard deviations under Ledoit and Wolf's estimate of
-    the covariance, which shrinks towards the identity for few rows, so that directions of small variance are not
-    amplified.  With missing cells, or where no column varies, whitening becomes ``"zscore"``, and so it does, with a
-    warning, for sparse rows if the matrix that whitens would have more than `MOST_ENTRIES` entries. Raises ValueError
-    if `kind` is unknown or a column has no observed cell.
+    Whitening takes the deviations of Ledoit and Wolf's estimate, so that directions of small variance are not
+    amplified; with missing cells, constant columns or too many sparse columns it becomes "zscore".  Raises ValueError
+    if `kind` is unknown or a column is empty.
     """
     check_choice("preprocessing", kind, PREPROCESSING)
     columns = X if isinstance(X, Columns) else Columns(X)
@@ -233,11 +226,10 @@ def scaling_of_rows(kind: str, n_rows: int, n_columns: int) -> str:
 
 
 def ledoit_wolf_shrinkage(variances: NDArray, fourth: float, n_rows: int, n_columns: int) -> float:
-    """Return Ledoit and Wolf's weight of the identity in an estimate of a covariance matrix.
+    """Return Ledoit and Wolf's weight of the identity in an estimate of a covariance matrix, in [0, 1].
 
-    The same as `sklearn.covariance.ledoit_wolf_shrinkage`, which takes n m² operations; here it follows from the
-    singular values, which whitening computes in n² m. `variances` (r,): non-zero eigenvalues of the empirical
-    covariance matrix. `fourth`: sum of the fourth powers of the lengths of the centred rows. Returns in [0, 1].
+    That of `sklearn.covariance.ledoit_wolf_shrinkage`, from the eigenvalues (r,) and the sum of fourth powers of the
+    rows' lengths.
     """
     squares = float(variances @ variances)
     distance = squares - variances.sum() ** 2 / n_columns

@@ -30,20 +30,12 @@ WIDEST = 10.0
 
 
 def class_probabilities(scores: NDArray, temperature: float) -> NDArray:
-    """Return the probabilities of all classes.
-
-    `scores` (n, 1) for two classes, positive for the second one, else (n, K); `temperature`: T, > 0. Returns (n, 2) or
-    (n, K): rows sum to 1.
-    """
+    """Return class probabilities (n, K) of scores (n, K), or (n, 1) for two classes, divided by the temperature."""
     return softmax(_one_per_class(scores) / temperature, axis=1)
 
 
 def fit_temperature(scores: NDArray, codes: NDArray, weights: NDArray) -> float:
-    """Return the temperature with the least log loss.
-
-    `scores` (n, 1) or (n, K): of rows that took no part in the fit; `codes` (n,): their classes; `weights` (n,): of
-    their losses. Returns 1 if all scores are equal.
-    """
+    """Return the temperature with the least log loss on scores (n, K) of left-out rows; 1 if all scores are equal."""
     scores = _one_per_class(scores)
     spread = float(np.ptp(scores, axis=1).max(initial=0.0))
     if not spread > 0.0:
@@ -60,14 +52,7 @@ def fit_temperature(scores: NDArray, codes: NDArray, weights: NDArray) -> float:
 
 
 def crossfitted_scores(estimator: Any, X: NDArray, targets: Targets, seed: int) -> tuple[NDArray, NDArray]:
-    """Return the scores (p, 1) or (p, K) of labelled rows by clones fitted without their labels, and the rows (p,).
-
-    Rows with hidden labels stay as unlabelled rows, so that shapes and preprocessing are those of the fit.  The labels
-    of each class are dealt to `FOLDS` parts at random; the only row of a class is never left out.
-
-    `estimator`: gives the clones its hyper-parameters; `X` (n_samples, n_features): training rows, not preprocessed;
-    `seed`: of the parts and of the clones.
-    """
+    """Return the scores (p, K) of labelled rows by clones fitted without their labels, and the rows (p,)."""
     rng = np.random.default_rng([seed, FOLDS])
     part = np.full(X.shape[0], -1)
     for code in range(len(targets.classes if targets.classes is not None else ())):

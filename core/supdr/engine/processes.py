@@ -27,11 +27,9 @@ def one_thread() -> dict[str, str]:
 
 
 def shared_executor(workers: int, broken: Executor | None = None) -> Executor:
-    """Return the shared loky executor with this number of workers.
+    """Return the shared loky executor with this number of workers, a new one in place of a `broken` one.
 
-    Loky's own reusable executor is resized for another number of workers, which waits for all running jobs.
-
-    `broken`: an executor that has lost a worker, to be replaced by a new one.
+    Loky's own reusable executor would wait for all running jobs to change the number of workers.
     """
     from joblib.externals import loky
 

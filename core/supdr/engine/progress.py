@@ -25,11 +25,7 @@ except ModuleNotFoundError:  # scikit-learn before 1.9 has no callbacks
 
 
 def reported(estimator: Any, snapshots: Iterator[Snapshot], X: Any, y: Any) -> Iterator[Snapshot]:
-    """Yield the snapshots of a run and report each to callbacks, a progress bar or the standard output.
-
-    `estimator`: its callbacks are called at every step, with ``estimator.at(snapshot)`` as the fitted estimator; a
-    callback that returns True ends the fit. `X`, `y`: arguments of the callbacks.
-    """
+    """Yield the snapshots of a run and report each to callbacks, which may end it, a progress bar or the output."""
     if hasattr(estimator, "_skl_callbacks") or hasattr(estimator, "_parent_callback_ctx"):
         yield from _with_callbacks(estimator, snapshots, X, y)
     elif estimator.verbose:

@@ -20,10 +20,7 @@ def _reconstructs(estimator: Any) -> bool:
 
 
 class Reconstructing(SupervisedReducer):
-    """Base of the methods whose state has ``latent``, the training rows' coordinates, from which X is reconstructed.
-
-    Subclasses define ``_reconstructed(latent)``, the preprocessed rows that internal latent rows reconstruct.
-    """
+    """Base of the methods whose state has ``latent``, of which ``_reconstructed(latent)`` returns preprocessed rows."""
 
     @available_if(_reconstructs)
     @as_fitted

@@ -31,10 +31,7 @@ MAX_ROWS = 600
 
 
 class ResultCache:
-    """Results by name and contents of the inputs; the least recently used are dropped first.
-
-    `max_bytes`: of the arrays in the cache; the latest result is always kept. Threads may share a cache.
-    """
+    """Results by name and contents of the inputs, which threads share; beyond `max_bytes` the oldest are dropped."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes
@@ -82,10 +79,7 @@ def reused(name: str, inputs: Callable[[], Any], compute: Callable[[], T]) -> T:
 
 
 def cached(function: Function) -> Function:
-    """Decorate a pure function: its last results are cached, as read-only arrays, for up to `MAX_ROWS` rows.
-
-    `function`: of arrays, sparse rows and numbers; the rows are those of the first argument.
-    """
+    """Decorate a pure function: results for at most `MAX_ROWS` rows, its first argument, are cached read-only."""
     cache = ResultCache(MAX_BYTES_OF_FUNCTION)
 
     @functools.wraps(function)

@@ -109,10 +109,7 @@ class SparseRows:
         return Transposed(self)
 
     def minus(self, row: NDArray, low: NDArray, high: NDArray) -> SparseRows:
-        """Return the rows as they were given minus one row (m,), cell by cell in columns whose range has no 0.
-
-        `low`, `high` (m,): smallest and largest value of every column of the training rows.
-        """
+        """Return the given rows minus one row (m,), cell by cell in columns whose range, `low` to `high`, has no 0."""
         filled = (low > 0.0) | (high < 0.0)
         if not filled.any():
             return self - row

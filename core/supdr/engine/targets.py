@@ -45,14 +45,10 @@ class Targets:
 def decode_targets(
     y: Any, task: str, missing_label: Any = np.nan, *, sample_weight: NDArray | None = None, class_weight: Any = None
 ) -> Targets:
-    """Decode labels or regression targets, unlabelled rows included.
+    """Decode labels (n,) or regression targets (n, q); NaN, None and `missing_label` mark unlabelled rows.
 
-    `y` (n,) or, for regression, (n, q): NaN and None mark an unlabelled row, and so does `missing_label`, such as -1.
-    `task`: "classification" or "regression". `sample_weight` (n,): factors of the rows' label terms, >= 0; a row of
-    weight 0 counts as unlabelled. `class_weight`: a further factor for the rows of each class, > 0, 1 for classes that
-    a dict leaves out; "balanced": the same sum of weights for every class; ignored for regression. Raises ValueError if
-    no row is labelled, a value is infinite, y of a classification is continuous or has one class only, or
-    `class_weight` does not fit the classes.
+    Weights of rows and classes multiply; "balanced" gives every class the same sum, and a weight of 0 hides a label.
+    Raises ValueError if no row is labelled, or if values, classes or weights do not fit the task.
     """
     if task not in ("classification", "regression"):
         raise ValueError(f"task must be 'classification' or 'regression'; got {task!r}")
@@ -93,10 +89,7 @@ def decode_targets(
 
 
 def decode_part(y: Any, classes: NDArray | None, missing_label: Any = np.nan) -> Targets:
-    """Decode the labels or targets of a partition, which may hold no label or one class only; all weights are 1.
-
-    `y`, `missing_label`: as for `decode_targets`. `classes` (K,): sorted labels of all partitions; None for regression.
-    """
+    """Decode labels of a partition, which may lack some `classes` (K,), as `decode_targets` does."""
     missing = missing_values(y, missing_label)
     labelled = ~(np.asarray(missing.any(axis=1)) if missing.ndim == 2 else missing)
     if classes is None:

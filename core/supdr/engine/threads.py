@@ -11,10 +11,7 @@ from joblib import effective_n_jobs
 
 
 def map_threads(work: Callable[[Any], Any], items: Sequence[Any], n_jobs: int | None) -> list[Any]:
-    """Return ``work(item)`` of every item, in order; threads have the run context of the caller, with its stop flag.
-
-    `n_jobs`: number of threads, as in joblib.
-    """
+    """Return ``work(item)`` of every item, in order, by `n_jobs` threads with the caller's run context."""
     n_threads = min(effective_n_jobs(n_jobs), len(items))
     if n_threads <= 1:
         return [work(item) for item in items]

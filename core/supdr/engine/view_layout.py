@@ -49,12 +49,7 @@ class Layout:
 
 
 def make_layout(views: Any, n_models: int, gating_columns: Any, n_features: int, *, scaled: bool) -> Layout:
-    """Return the layout that the hyper-parameters describe.
-
-    `n_models`: local models on the one view of ``views=None``; else there is one per view. `n_features`: columns of X.
-    `scaled`: whether views are divided by the root of their number of columns. Raises ValueError if views or gating
-    columns do not fit X.
-    """
+    """Return the layout of `n_models` on one view, else of one per view; ValueError if columns do not fit X."""
     groups = column_groups(views, n_features)
     which = tuple(range(len(groups))) if views is not None else (0,) * n_models
     scales = tuple(1.0 / np.sqrt(len(group)) if scaled else 1.0 for group in groups)
@@ -71,11 +66,7 @@ def make_layout(views: Any, n_models: int, gating_columns: Any, n_features: int,
 
 
 def local_dimensions(n_components: Any, widths: Sequence[int], n_heads: int) -> tuple[int, ...]:
-    """Return R_m of every local model: `n_components`, but no more than the view has columns.
-
-    None: one direction per head, at least the two of a picture. Raises ValueError unless `n_components` is None, an
-    integer >= 1 or one per local model.
-    """
+    """Return R_m of each local model, at most its view's columns; None: one a head, at least 2.  Else ValueError."""
     if n_components is None:
         n_components = max(n_heads, 2)
     entries = as_list(n_components)

@@ -63,11 +63,7 @@ SMALLEST_MEAN = 1e-9
 def family_codes(
     families: str | Sequence[str], n_columns: int, name: str, accepted: Sequence[str] = FAMILIES
 ) -> NDArray:
-    """Return the integers (n_columns,) that stand for the families of the columns in kernels.
-
-    `families`: one accepted name for all columns, or one per column; `name`: of the argument, for messages; `accepted`:
-    some of `FAMILIES`. Raises ValueError if a name is unknown or their number is wrong.
-    """
+    """Return the integers (n_columns,) that stand for families in kernels; ValueError if a name is not accepted."""
     if not isinstance(families, str) and not isinstance(families, Iterable):
         raise ValueError(f"{name} must be a family, or one per column, of {', '.join(accepted)}; got {families!r}")
     names = [families] * n_columns if isinstance(families, str) else list(families)
@@ -80,12 +76,7 @@ def family_codes(
 
 
 def check_values(codes: NDArray, values: NDArray, name: str) -> None:
-    """Raise ValueError if a value is outside of the range of its column's family.
-
-    `codes` (D,): family of every column; `values` (n, D): NaN where not observed; `name`: of the argument, for
-    messages. Bernoulli columns hold 0 and 1, Poisson and negative binomial columns 0, 1, 2, ..., 2^53, gamma columns
-    numbers > 0.
-    """
+    """Raise ValueError if a value (n, D) is outside of the range of its column's family, `codes` (D,)."""
     if isinstance(values, SparseRows):
         row, column = _first_impossible(codes, values)
     else:
@@ -121,13 +112,7 @@ def tanh_ratio(t: NDArray) -> NDArray:
 def expand(
     codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, bound: str = "jj", size: float = 1.0
 ) -> tuple[NDArray, NDArray]:
-    """Return the minorant of every cell at `theta`.
-
-    `codes` (D,): family of every column, see `family_codes`. `values`, `theta` (n, D): cells, NaN where not observed,
-    and their natural parameters; C-contiguous. `c`: weight of the Gaussian cells. `bound` (one of "jj", "bohning"):
-    curvature of the Bernoulli and the negative binomial cells. `size`: r of the negative binomial cells. Returns
-    `curvature` (n, D): a; `linear` (n, D): g = a theta + r.
-    """
+    """Return the minorant at `theta` (n, D): curvature a (n, D) and g = a theta + r (n, D); see `residuals`."""
     curvature, linear = np.empty_like(theta), np.empty_like(theta)
     if bound == "jj" and not codes.any():  # all Bernoulli
         expand_bits(values, theta, _small(theta), curvature, linear)
@@ -137,20 +122,12 @@ def expand(
 
 
 def log_likelihood(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, size: float = 1.0) -> float:
-    """Return the sum of l over the observed cells.
-
-    `codes` (D,): family of every column. `values`, `theta` (n, D): cells and natural parameters; C-contiguous. `c`:
-    weight of the Gaussian cells. `size`: r of the negative binomial cells.
-    """
+    """Return the sum of l over the observed cells; arguments as for `residuals`."""
     return sum_log_likelihood(codes, values, theta, _small(theta), c, size)
 
 
 def log_likelihoods(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, size: float = 1.0) -> NDArray:
-    """Return l of every cell, 0 where not observed.
-
-    `codes` (D,): family of every column; `values`, `theta` (n, D): cells and natural parameters; `c`: weight of the
-    Gaussian cells; `size`: r of the negative binomial cells. Returns (n, D).
-    """
+    """Return l of every cell, (n, D), 0 where not observed; arguments as for `residuals`."""
     likelihoods = -c * (values - theta) ** 2
     for code in set(codes.tolist()) - {GAUSSIAN}:
         columns = codes == code
@@ -207,10 +184,7 @@ def residuals(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, s
 
 
 def curvatures(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, size: float = 1.0) -> NDArray:
-    """Return - d2l / dt2 of every cell, 0 where not observed.
-
-    `codes`, `values`, `theta`, `c`, `size`: as for `residuals`. Returns (n, D).
-    """
+    """Return - d2l / dt2 of every cell, (n, D), 0 where not observed; arguments as for `residuals`."""
     curvature = np.full(theta.shape, 2.0 * c)
     for code in set(codes.tolist()) - {GAUSSIAN}:
         columns = codes == code
@@ -225,29 +199,8 @@ def curvatures(codes: NDArray, values: NDArray, theta: NDArray, c: float = 1.0, 
     return np.where(np.isnan(values), 0.0, curvature)
 
 
-def null_loss(
-    codes: NDArray, values: NDArray, c: float = 1.0, weights: NDArray | None = None, size: float = 1.0
-) -> tuple[float, NDArray]:
-    """Return the null loss H and the column means.
-
-    H is the log-likelihood of the cells as their own means minus that of the column means: c |centred|^2 for Gaussian
-    columns, n times the entropy for Bernoulli ones, sum s log(s / m) for Poisson ones of mean m, sum log(m / s) for
-    gamma ones, sum s log(s / m) - (s + r) log((s + r) / (m + r)) for negative binomial ones.
-
-    `codes` (D,): family of every column; `values` (n, D): cells, NaN where not observed; `c`: weight of the Gaussian
-    cells; `weights` (n,): what l is multiplied by in each row, > 0; `size`: r of the negative binomial cells. Returns
-    `loss`: H >= 0; `centre` (D,): column means, 0 for a column without observed cells.
-    """
-    count, total = cell_sums(values, weights)
-    centre = total / np.where(count > 0.0, count, 1.0)
-    return null_loss_about(codes, count, centre, number_losses(codes, values, centre, c, weights, size)), centre
-
-
 def cell_sums(values: NDArray, weights: NDArray | None = None) -> tuple[NDArray, NDArray]:
-    """Return the weighted number of observed cells of every column, and their weighted sum.
-
-    `values` (n, D): cells, NaN where not observed; `weights` (n,): of the rows, > 0. Returns `count, total` (D,).
-    """
+    """Return the weighted number of observed cells of every column, (D,), and their weighted sum, (D,)."""
     if isinstance(values, SparseRows):
         return np.full(values.shape[1], float(len(values))), values.total
     count, total = np.zeros(values.shape[1]), np.zeros(values.shape[1])
@@ -263,10 +216,14 @@ def number_losses(
     weights: NDArray | None = None,
     size: float = 1.0,
 ) -> NDArray:
-    """Return the contribution of the rows to H by column, except Bernoulli columns, given the means.
+    """Return the contribution of the rows to H by column, 0 for Bernoulli columns, given the means.
 
-    `codes`, `values`: as for `null_loss`; `centre` (D,): column means; `c`, `weights`, `size`: as for `null_loss`.
-    Returns (D,): 0 for Bernoulli columns.
+    H is the log-likelihood of the cells as their own means minus that of the column means: c |centred|^2 for Gaussian
+    columns, n times the entropy for Bernoulli ones, sum s log(s / m) for Poisson ones of mean m, sum log(m / s) for
+    gamma ones, sum s log(s / m) - (s + r) log((s + r) / (m + r)) for negative binomial ones.
+
+    `codes` (D,): families; `values` (n, D): cells, NaN where not observed; `centre` (D,): column means; `c`: weight of
+    Gaussian cells; `weights` (n,): of the rows, > 0; `size`: r of negative binomial cells. Returns (D,).
     """
     if isinstance(values, SparseRows):
         if (codes == GAUSSIAN).all():
@@ -287,11 +244,7 @@ def null_loss_about(
 
 
 def null_parameters(codes: NDArray, centre: NDArray, n_components: int, size: float = 1.0) -> NDArray:
-    """Return starting loadings: 0, with the parameter of the mean as the bias of counts and gamma columns.
-
-    `codes` (D,): family of every column; `centre` (D,): column means; `n_components`: L; `size`: r of the negative
-    binomial cells. Returns (L + 1, D): the last row holds the biases.
-    """
+    """Return starting loadings (L + 1, D): 0, with the parameter of the mean as bias of counts and gamma columns."""
     loadings = np.zeros((n_components + 1, len(codes)))
     logarithmic = np.flatnonzero((codes != BERNOULLI) & (codes != GAUSSIAN))
     loadings[-1, logarithmic] = np.log(centre[logarithmic] + SMALLEST_MEAN)
@@ -300,10 +253,7 @@ def null_parameters(codes: NDArray, centre: NDArray, n_components: int, size: fl
 
 
 def softmax(theta: NDArray) -> tuple[NDArray, NDArray]:
-    """Return class probabilities and the logarithm of their denominator.
-
-    `theta` (n, K): natural parameters. Returns `probability` (n, K); `log_sum` (n,): logsumexp of every row.
-    """
+    """Return class probabilities of natural parameters (n, K), and the logarithm of their denominator, (n,)."""
     peak = theta.max(axis=1, keepdims=True)
     probability = np.exp(theta - peak)
     total = probability.sum(axis=1, keepdims=True)

@@ -95,10 +95,7 @@ class Kernel:
         return (np.einsum("ij,ij->i", A, A) + self.constant) ** self.exponent
 
     def gradient(self, Z: NDArray, weights: NDArray) -> NDArray:
-        """Return the derivative of ``1/2 sum_k sum_il c_ik c_lk k(z_i, z_l)`` in every z_i.  O(n^2 (d + K)).
-
-        `Z` (n, d): rows; `weights` (n, K): the c, one column per quadratic form. Returns (n, d).
-        """
+        """Return the derivative (n, d) of ``1/2 sum_k sum_il c_ik c_lk k(z_i, z_l)`` in every z_i.  O(n^2 (d + K))."""
         gradient = np.empty_like(Z)
         if self.exponent == 1 and self.name != "rbf":
             return np.matmul(weights, weights.T @ Z, out=gradient)

@@ -161,22 +161,14 @@ def _gradient(code, y, z, weights, first):  # noqa: ANN001
 
 
 def total_loss(code: int, targets: NDArray, scores: NDArray, weights: NDArray | None = None) -> float:
-    """Return the sum of the losses.
-
-    `code`: see `loss_code`; `targets`, `scores` (n, K): C-contiguous; `weights` (n,): what the losses of each row are
-    multiplied by.
-    """
+    """Return the sum of the losses of scores (n, K), weighted by row; see `loss_code`."""
     return _total(code, targets, scores, _row_weights(weights, scores))
 
 
 def loss_gradient(
     code: int, targets: NDArray, scores: NDArray, weights: NDArray | None = None
 ) -> tuple[float, NDArray]:
-    """Return the sum of the losses and its gradient by the scores, (n, K).
-
-    `code`: see `loss_code`; `targets`, `scores` (n, K): C-contiguous; `weights` (n,): what the losses of each row are
-    multiplied by. Returns `total`; `gradient` (n, K).
-    """
+    """Return the sum of the losses and its gradient by the scores, (n, K); weighted by row, see `loss_code`."""
     first = np.empty_like(scores)
     return _gradient(code, targets, scores, _row_weights(weights, scores), first), first
 
@@ -184,11 +176,7 @@ def loss_gradient(
 def loss_expansion(
     code: int, targets: NDArray, scores: NDArray, weights: NDArray | None = None
 ) -> tuple[float, NDArray, NDArray]:
-    """Return the sum of the losses, and first and second derivatives by each score.
-
-    `code`: see `loss_code`. `targets`, `scores` (n,): one head; C-contiguous. `weights` (n,): what the loss of each row
-    is multiplied by. Returns `total`; `first, second` (n,).
-    """
+    """Return the sum of the losses of one head, and first and second derivatives by each score, (n,)."""
     first, second = np.empty_like(scores), np.empty_like(scores)
     return _derivatives(code, targets, scores, _row_weights(weights, scores), first, second), first, second
 

@@ -22,11 +22,7 @@ MOST_CELLS = 100_000_000
 
 
 def check_rows(X: Any, name: str = "X", *, made_dense: bool = True, **settings: Any) -> Any:
-    """Return rows (n, D) as floats; sparse ones as a csr matrix or array, or made dense.
-
-    `settings`: of scikit-learn's `check_array`, for dense rows. Raises TypeError if sparse rows are too many to be made
-    dense.
-    """
+    """Return rows (n, D) as floats; sparse ones as csr or made dense, TypeError where they are too many for that."""
     if is_sparse(X):
         X = check_array(X, dtype=float, accept_sparse="csr", input_name=name)
         if not made_dense:

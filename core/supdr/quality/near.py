@@ -26,11 +26,7 @@ BATCH = 1 << 20
 
 
 class Near(NamedTuple):
-    """The neighbours of some rows.
-
-    `distance` (b, n): squared, to all rows; infinite to itself. `reach` (b, 1): distance of the k-th neighbour. `share`
-    (b, 1): share with which a row at that distance counts as a neighbour.
-    """
+    """Squared distances (b, n) of some rows, that of the k-th neighbour (b, 1), and the share of its ties (b, 1)."""
 
     distance: NDArray
     reach: NDArray

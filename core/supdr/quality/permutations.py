@@ -285,10 +285,7 @@ class _Trial(NamedTuple):
         return model
 
     def map_of_training_rows(self, labels: NDArray, model: Any) -> tuple[Any, NDArray | None, float]:
-        """Return a fit to all rows, its map of them, and the error of 5 neighbours there.
-
-        `model`: this fit, None if there is none yet.
-        """
+        """Return a fit to all rows (`model`, if it is there), its map of them, and the error of 5 neighbours there."""
         model = self.fitted(labels) if model is None else model
         places = training_map(model, self.X)
         if places is None or not is_classifier(model):

@@ -306,9 +306,7 @@ def _best_interval(
 ) -> tuple[float, float, float]:
     """Return the largest J that an interval of a column leads to, and its ends; one is open unless both are worth it.
 
-    `own`, `other`: the column in the selection and in the rest; `inside`, `outside`: rows for which the rule holds so
-    far; `bound`: of J by chance.  The largest sum of a run of values, each of which weighs 1 / n where selected and
-    -1 / m where not.
+    J is the largest sum of a run of values, each of which weighs 1 / n where selected and -1 / m where not.
     """
     here, there = inside & ~np.isnan(own), outside & ~np.isnan(other)
     values = np.concatenate([own[here], other[there]])

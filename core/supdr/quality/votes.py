@@ -74,10 +74,7 @@ def row_knn_error(
 
 
 def _votes(places: NDArray, values: NDArray, queries: NDArray | None, n_neighbors: int) -> NDArray:
-    """Return the sum of the neighbours' values (n, k); equally distant rows share the last places.
-
-    `queries`: None: the places themselves; none is its own neighbour.
-    """
+    """Return sums of neighbours' values (n, k), ties sharing the last places; queries None: the places themselves."""
     others = len(places) - (queries is None)
     search = NearestNeighbors().fit(places)
     distances, neighbours = search.kneighbors(queries, min(n_neighbors + 1, others))

@@ -54,11 +54,7 @@ class Grid(NamedTuple):
 
 
 def cell_counts(points: NDArray, layer: NDArray, n_layers: int, extent: Extent, cells: int) -> NDArray[np.int64]:
-    """Count points by layer and cell.
-
-    `points` (n, 2): those outside the extent and those that are not finite are not counted; `layer` (n,); `extent`:
-    (x_low, x_high, y_low, y_high); `cells`: per axis. Returns (n_layers, cells, cells), the lowest row first.
-    """
+    """Count points (n, 2) within the extent by layer and cell: (n_layers, cells, cells), the lowest row first."""
     x_low, x_high, y_low, y_high = extent
     across = (points[:, 0] - x_low) * (cells / (x_high - x_low))
     up = (points[:, 1] - y_low) * (cells / (y_high - y_low))
@@ -69,10 +65,7 @@ def cell_counts(points: NDArray, layer: NDArray, n_layers: int, extent: Extent, 
 
 
 def value_layer(values: NDArray, low: float, high: float, count: int) -> NDArray[np.int64]:
-    """Return the layers (n,) of values (n,): `count` equal intervals from `low` to `high`, and layer `count` for NaN.
-
-    Values beyond the ends get the first or the last interval.
-    """
+    """Return the layers (n,) of values (n,): `count` equal intervals from `low` to `high`, and `count` for NaN."""
     share = np.nan_to_num((values - low) / (high - low))
     layer = np.clip((share * count).astype(np.int64), 0, count - 1)
     return np.where(np.isnan(values), count, layer)
@@ -84,11 +77,7 @@ def count_rows(rows: NDArray, targets: NDArray, grid: Grid) -> NDArray[np.int64]
 
 
 def count_new_rows(fitted: Any, rows: NDArray, targets: NDArray, grid: Grid) -> NDArray[np.float64]:
-    """Count new rows by the cell of their latent rows under a fitted model.
-
-    `fitted`: predicts the kind of the targets, class numbers or values; `rows` (n, D); `targets` (n,): NaN without one.
-    Returns (n_layers * cells * cells + 2,): the counts, the number of rows with a target, and their `Grid.loss`.
-    """
+    """Return counts of new rows by cell under a fitted model, the number with a target, and their `Grid.loss`."""
     counts = count_rows(fitted.transform(rows), targets, grid)
     labelled = ~np.isnan(targets)
     loss = grid.loss(fitted.predict(rows)[labelled], targets[labelled])
@@ -98,12 +87,7 @@ def count_new_rows(fitted: Any, rows: NDArray, targets: NDArray, grid: Grid) -> 
 def count_unlabelled_rows(
     fitted: Any, rows: NDArray, targets: NDArray, truth: NDArray, grid: Grid
 ) -> NDArray[np.float64]:
-    """Count the rows of a partition without a target by the cell of their latent rows under a fitted model.
-
-    `fitted`, `rows`, `targets`: as for `count_new_rows`. `truth` (n,): targets before some were hidden; NaN if unknown.
-    Returns (n_layers * cells * cells + 3,): the counts, the number of rows with a target, the number of the others with
-    a true target, and the `Grid.loss` of these.
-    """
+    """Return counts of rows without a target by cell, numbers with and with a hidden target, and their loss."""
     gaps = np.isnan(targets)
     rows, hidden = rows[gaps], truth[gaps]
     has_truth = ~np.isnan(hidden)

@@ -17,10 +17,7 @@ from numpy.typing import NDArray
 
 
 class InMemoryRows:
-    """Rows in memory.
-
-    `n_rows`: how many there are.
-    """
+    """Rows in memory."""
 
     def __init__(self, n_rows: int) -> None:
         self.n_rows = n_rows

@@ -59,10 +59,7 @@ class PartitionedRows:
     def both(
         self, work: Callable[..., Any], *arguments: Any, so_far: Callable[[dict[int, Any]], Any] | None = None
     ) -> tuple[Any, Any]:
-        """Return the pairs that `work` returns: one entry per row, kept on the workers, and a sum.
-
-        `so_far`: see `supdr.rows.partitions.persist_and_total`.
-        """
+        """Return the pairs that `work` returns: one entry per row, kept on the workers, and a sum."""
         checkpoint()
         return persist_and_total(work, *arguments, add=added, so_far=so_far)
 

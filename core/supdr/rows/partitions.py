@@ -34,10 +34,7 @@ _PROCESS, _numbers = uuid4().hex, count()
 
 
 class Work:
-    """A function with its shared arguments, under the function's name for Dask's dashboard.
-
-    `arguments`: of the function; the values of those that are `Partitions` are arguments of the call.
-    """
+    """A function under its own name for Dask's dashboard; arguments that are `Partitions` become the call's."""
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self.function = function
@@ -126,10 +123,7 @@ def delay(function: Callable[..., Any], *arguments: Any) -> Partitions:
 
 
 def persist(function: Callable[..., Any], *arguments: Any) -> Partitions:
-    """Return the values of a pure function for every partition, computed now and kept on the workers.
-
-    `*arguments`: as for `delay`.
-    """
+    """Return the values of a pure function for every partition, see `delay`, computed now and kept on the workers."""
     homes = _homes(arguments)
     return Partitions(persist_and_compute(_calls(function, arguments, homes))[0], homes)
 
@@ -137,11 +131,8 @@ def persist(function: Callable[..., Any], *arguments: Any) -> Partitions:
 def persist_in_background(function: Callable[..., Any], rows: Partitions, *arguments: Any, n_rows: int) -> Partitions:
     """Return the values of a pure function for every partition, computed while workers wait for messages.
 
-    A cluster computes them in pieces and at a low priority.
-
-    `function`: returns an array with one entry per row, which depends on this row only. `rows`: its first argument,
-    divided into pieces. `*arguments`: small, shared by all partitions and sent with every piece. `n_rows`: of all
-    partitions.
+    A cluster computes them in pieces of the `rows`, at a low priority; each entry depends on its own row only, and the
+    `*arguments` are small.
     """
     from dask import annotate
 
@@ -157,19 +148,13 @@ def persist_in_background(function: Callable[..., Any], rows: Partitions, *argum
 
 
 def gather(function: Callable[..., Any], *arguments: Any) -> list[Any]:
-    """Return the list of the values of a pure function for the partitions; they are small.
-
-    `*arguments`: as for `delay`.
-    """
+    """Return the list of the small values of a pure function for the partitions, see `delay`."""
     parts = _calls(function, arguments, _homes(arguments))
     return compute(parts, parts)
 
 
 def total(function: Callable[..., Any], *arguments: Any, add: Callable[[list[Any]], Any] = sum) -> Any:
-    """Return the sum of the values of a pure function for the partitions, added in a tree, in a fixed order.
-
-    `*arguments`: as for `delay`; `add`: maps a list of at most `FAN_IN` values to their sum.
-    """
+    """Return the sum of a pure function's values for the partitions, see `delay`, added in a tree, in a fixed order."""
     parts = _calls(function, arguments, _homes(arguments))
     return add(compute(_few(parts, add), parts))
 
@@ -228,10 +213,7 @@ def _call(function: Any, values: Iterable[Part], home: str = "") -> Delayed:
 
 
 class Sum:
-    """The addition of values, named "sum" in Dask's dashboard.
-
-    `add`: maps a list of values to their sum. `seconds`: whether values are pairs whose second entries are added.
-    """
+    """The addition of values, or of the second entries of pairs, named "sum" in Dask's dashboard."""
 
     __name__ = "sum"
 

@@ -17,11 +17,7 @@ def in_partitions(X: Any) -> bool:
 
 
 def row_partitions(X: Any, y: Any, *, several: bool = False) -> tuple[list[Any], list[Any]]:
-    """Return the partitions of rows (N, D) and of their labels (N,) or (N, q).
-
-    `several`: whether y may have two dimensions. Raises `supdr.engine.optional.PackageMissing` if ``distributed`` is
-    not installed; ValueError if rows and labels are not partitioned alike.
-    """
+    """Return the partitions of rows (N, D) and of labels (N,), or (N, q) if `several`; ValueError if these differ."""
     require("Rows in partitions", "distributed", extra="dask")
     if not in_partitions(y):
         raise ValueError(

@@ -65,10 +65,7 @@ def start_run(
     checkpoint: str | os.PathLike[str] | None,
     every: int,
 ) -> Iterator[Snapshot]:
-    """Return the stream of snapshots of a run of `model`, which writes checkpoints to a folder unless that is None.
-
-    Raises ValueError if `checkpoint` does not go with `start`, `early_stopping` or `every`.
-    """
+    """Return the snapshots of a run, which may write checkpoints to a folder; ValueError if these do not go with it."""
     if checkpoint is None:
         return _with_checkpoints(_start(model, X, y, start, interrupted), None, every)
     if start is not None:
@@ -123,11 +120,7 @@ def _start(
     max_iter: int | None = None,
     fingerprint: tuple | None = None,
 ) -> Iterator[Snapshot]:
-    """Return the stream of snapshots of a run of `model` on rows in partitions.
-
-    `max_iter`: replaces that of `model` unless None. `fingerprint`: that of the rows of `start`, if a checkpoint holds
-    it.
-    """
+    """Return the snapshots of a run of `model` on partitions; `fingerprint`: of the rows of `start`, if known."""
     run = model._unfitted()
     if max_iter is not None:
         run.max_iter = max_iter
@@ -190,11 +183,7 @@ def _resume(model: Any, run: Any, start: Snapshot, interrupted: Callable[[], boo
 
 
 def training_at(run: Any, X: Any, y: Any, rows: Any) -> tuple[PartitionedRows, tuple[NDArray, Targets]]:
-    """Return the partitions and the training rows of `run` with other rows in place of its sample.
-
-    `run`: of a snapshot on partitions. `X` (s, D). `y` (s,). `rows` (s,): their numbers among all rows of the run, in
-    rising order. Raises ValueError if the three differ in length, or the numbers do not rise.
-    """
+    """Return partitions and training rows of a run with other rows, numbered `rows` (s,), as sample; or ValueError."""
     labels, places = as_labels(y), np.asarray(rows)
     if not len(X) == len(labels) == len(places):
         raise ValueError(f"X, y and rows must be equally long; got {len(X)}, {len(labels)} and {len(places)}")
@@ -235,11 +224,7 @@ def _check_origin(start: Snapshot | None, tokens: tuple, fingerprint: tuple | No
 def lazily_embedded(
     X: Any, preprocessing: Preprocessing, work: Callable[[NDArray], NDArray], width: int, may_miss: bool
 ) -> Any:
-    """Return the latent rows (N, L) of a Dask collection as a lazy Dask array.
-
-    `X` (N, D): rows; `preprocessing`: of the fit; `work`: maps preprocessed rows to latent rows; `width`: L;
-    `may_miss`: whether cells may be missing.
-    """
+    """Return the latent rows (N, L) of a Dask collection as a lazy Dask array; `work` maps preprocessed rows."""
     import dask.array as da
 
     array = X.rechunk({1: -1}) if hasattr(X, "rechunk") else X.to_dask_array()

@@ -19,10 +19,7 @@ LOCAL_HEADER = 30
 
 
 class Stored(NamedTuple):
-    """Where an array is.
-
-    `member`: name of an array of an ``.npz`` file, else empty.
-    """
+    """Where an array is: a file, and the name of a member of an ``.npz`` file."""
 
     path: Path
     member: str = ""
@@ -34,11 +31,7 @@ class Stored(NamedTuple):
 
 
 def opened(stored: Stored, dimensions: int) -> Any:
-    """Return an array of numbers, mapped into memory or read as it is sliced.
-
-    `dimensions`: that it must have. Raises FileProblem if there is no such array; supdr.engine.optional.PackageMissing
-    if it is a ``.zarr`` folder and zarr is not installed.
-    """
+    """Return an array of numbers, mapped into memory or read as it is sliced; FileProblem if there is none."""
     try:
         values = unchecked(stored)
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
@@ -74,10 +67,7 @@ def unchecked(stored: Stored) -> Any:
 
 
 def members(path: Path) -> dict[str, tuple[int, ...]]:
-    """Return the names of the arrays of an ``.npz`` file, and their shapes; only headers are read.
-
-    Raises FileProblem if it is no such file.
-    """
+    """Return the names and shapes of the arrays of an ``.npz`` file, from its headers; FileProblem if it is none."""
     try:
         with zipfile.ZipFile(path) as archive:
             shapes = {}

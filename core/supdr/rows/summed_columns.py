@@ -14,10 +14,7 @@ from supdr.rows.partitions import Partitions, delay, gather, total
 
 
 class SummedColumns(Columns):
-    """`Columns` of rows in partitions: a statistic takes one pass and m numbers per partition (m² for whitening).
-
-    `parts` (n, m): rows; `shape`: of all rows together.
-    """
+    """`Columns` of rows in partitions: a statistic takes a pass and m numbers a partition (m² for whitening)."""
 
     def __init__(self, parts: Partitions, shape: tuple[int, int]) -> None:
         self.parts, self._shape = parts, shape

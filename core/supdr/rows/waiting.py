@@ -32,11 +32,7 @@ Part = Any
 
 
 class Arrivals(NamedTuple):
-    """A callback for the values of finished partitions while the others are computed.
-
-    `shares`: small values, one per partition; `receive`: ``receive(values)`` is called with the finished values, by
-    partition number.
-    """
+    """A callback for the small values of finished partitions, by number, while the others are computed."""
 
     shares: Sequence[Delayed]
     receive: Callable[[dict[int, Any]], Any]
@@ -78,10 +74,7 @@ def on_cluster() -> bool:
 
 
 def _progress() -> Progress | None:
-    """Return the progress callback of the run; None: the run has neither a callback nor a stop flag.
-
-    Raises `Interrupted` if a stop of the run is requested.
-    """
+    """Return the progress callback of the run, None without callback and stop flag; `Interrupted` after a stop."""
     context = current_context()
     progress = context.report_progress
     if progress is None and context.stop_requested is None:

@@ -71,11 +71,7 @@ def _rounded(values: np.ndarray, whole: bool) -> list[Any]:
 
 
 def check_grid(grid: Mapping[str, Iterable[Any]], names: Iterable[str], estimator: str) -> dict[str, list[Any]]:
-    """Return the grid as lists; raise ValueError if it does not fit the estimator's parameters.
-
-    `names`: parameters of the estimator; `estimator`: its name, for messages. The grid must have one to `MOST_AXES`
-    parameters of the estimator, with at least one value each, and at most `MOST_POINTS` points.
-    """
+    """Return the grid as lists; raise ValueError if its parameters or its size do not fit the estimator."""
     lists = {name: list(values) for name, values in grid.items()}
     if not 1 <= len(lists) <= MOST_AXES:
         raise ValueError(f"grid must have 1 to {MOST_AXES} parameters; got {len(lists)}: {', '.join(lists) or 'none'}")
@@ -92,11 +88,10 @@ def check_grid(grid: Mapping[str, Iterable[Any]], names: Iterable[str], estimato
 
 
 def chosen_cells(grid: Mapping[str, Sequence[Any]], design: str, n_cells: int, seed: int = 0) -> list[int]:
-    """Return the numbers of the cells that a design visits, in their order; all of them if there are no more.
+    """Return the numbers of the cells that a design visits, in their order; raise ValueError if it is unknown.
 
-    `design`: "grid": every cell, see `visiting_order`; "sobol": `n_cells` distinct cells at the points of a scrambled
-    Sobol sequence; "random": as many cells drawn without repetition; `seed`: of either. Raises ValueError if a design
-    is unknown.
+    "grid": every cell; "sobol": `n_cells` cells at the points of a scrambled Sobol sequence; "random": as many at
+    random.
     """
     if design not in DESIGNS:
         raise ValueError(f"design must be one of {', '.join(DESIGNS)}; got {design!r}")

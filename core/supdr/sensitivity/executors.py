@@ -70,11 +70,7 @@ class InProcess(Executor):
 
 
 class OnCluster(Executor):
-    """An executor on a Dask cluster.
-
-    A future of Dask's own executor never finishes if the worker with the only copy of the rows dies while its result is
-    fetched.
-    """
+    """An executor on a Dask cluster; Dask's own waits for ever where the worker with a result's only copy dies."""
 
     def __init__(self, client: Any) -> None:
         self._client = client

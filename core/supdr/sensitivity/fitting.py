@@ -1,23 +1,24 @@
-"""The work of a job: the fits of its cells, one after another, and their scores."""
+"""The work of a job: the fits of its cells, one after another, and their scores; keys of fits in the store."""
 
 from __future__ import annotations
 
 import functools
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from threadpoolctl import ThreadpoolController
 
 from supdr.engine.context import run_context
 from supdr.engine.iterate import Snapshot
-from supdr.engine.reuse import ResultCache
+from supdr.engine.reuse import ResultCache, fingerprint
 from supdr.sensitivity.maps import map_of
 from supdr.sensitivity.outcome import Outcome
 from supdr.sensitivity.rows import Part, Rows
@@ -63,10 +64,7 @@ CACHE = ResultCache()
 
 
 def evaluate(job: Job, rows: Any) -> list[Outcome]:
-    """Make and score all fits of a job with one BLAS thread; a failed fit is an outcome with a message.
-
-    `rows`: `Rows` or `supdr.sensitivity.executors.RowsOnDisk`.
-    """
+    """Make and score all fits of a job with one BLAS thread; a failed fit is an outcome with a message."""
     loaded = rows.load()
     with _worker_state(job.shortcuts):
         outcomes, previous = [], None
@@ -160,3 +158,50 @@ def _end_of(fitted: Any, following: Any) -> Snapshot:
     """Return the last snapshot of a fitted estimator as a start of the estimator `following`."""
     fixed = {name: getattr(following, name) for name in sorted(following.restart_parameters)}
     return replace(fitted.snapshot_, fixed=fixed)
+
+
+def fit_keys(
+    estimator: BaseEstimator,
+    cells: Mapping[int, dict[str, Any]],
+    paths: Sequence[Sequence[int]],
+    rows: Rows,
+    *,
+    scoring: Mapping[str, Any],
+    transductive: bool,
+    warm: bool,
+) -> dict[tuple[int, int, int], str]:
+    """Return the key of every fit of a sweep, by cell, seed and fold; `paths` are the orders of visits."""
+    try:
+        release = version("supdr-viz")
+    except PackageNotFoundError:
+        release = ""
+    metrics = {name: _named(metric) for name, metric in scoring.items()}
+    common = fingerprint((release, _address(type(estimator)), rows.digest, metrics, transductive))
+    parts = {seed: [fingerprint(list(split)) for split in splits] for seed, splits in rows.splits.items()}
+    keys = {}
+    for path in paths:
+        for length, number in enumerate(path, start=1):
+            visited = path[:length] if warm else [number]
+            for seed, folds in parts.items():
+                params = [
+                    {name: _named(value) for name, value in each.get_params().items()}
+                    for each in (cell_estimator(estimator, cells[cell], seed) for cell in visited)
+                ]
+                digest = fingerprint(params)
+                for fold, part in enumerate(folds):
+                    keys[number, seed, fold] = fingerprint((common, part, digest))
+    return keys
+
+
+def _address(kind: type) -> str:
+    """Return the public address of a class: for a method its package, so that keys do not depend on its files."""
+    return f"{kind.__module__.removesuffix('.estimator')}.{kind.__qualname__}"
+
+
+def _named(value: Any) -> Any:
+    """Return the representation of a parameter in a key; of an estimator its class: its parameters are listed, too."""
+    if isinstance(value, BaseEstimator):
+        return type(value).__qualname__
+    if callable(value):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
+    return value

@@ -24,12 +24,7 @@ def map_rows(n_rows: int) -> NDArray:
 
 
 def map_of(fitted: Any, part: Part, X_test: NDArray) -> NDArray | None:
-    """Return the map of a fit as int16, (rows of `map_rows`, 2), up to its shift and its scale; None: it has no map.
-
-    `part`: rows of the fit; `X_test`: its test rows as `fitted` takes them. More than two latent coordinates are
-    projected to their two principal axes. Training rows stand where the fit has put them, test rows where it transforms
-    them to.
-    """
+    """Return the map of a fit as int16, (rows of `map_rows`, 2), up to its shift and its scale; None: it has no map."""
     if not hasattr(fitted, "transform"):
         return None
     trained = fitted.embedding_ if hasattr(fitted, "embedding_") else fitted.transform(part.X)

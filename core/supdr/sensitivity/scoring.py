@@ -87,9 +87,8 @@ class HeldOutFit:
 def check_scoring(scoring: Scoring) -> dict[str, Any]:
     """Return the metrics by name; raise ValueError if there is none, or one is neither a name nor a callable.
 
-    `scoring`: names are those of `PREDICTIONS`, `FITTED`, `CLUSTERS`, `FURTHER_FITS` and
-    `supdr.quality.summary.MEASURES`, of fitted attributes without their underscore, and of scikit-learn's scorers; a
-    callable takes ``(estimator, X_test, y_test)``.
+    Names are those of this module, of `MEASURES`, of fitted attributes and of scikit-learn's scorers; a callable takes
+    ``(estimator, X_test, y_test)``.
     """
     if isinstance(scoring, str):
         return {scoring: scoring}

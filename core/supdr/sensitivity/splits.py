@@ -15,13 +15,10 @@ Parts = list[tuple[NDArray, NDArray]]
 
 
 def splits_of(cv: Any, X: NDArray, y: NDArray, seed: int, *, classification: bool) -> Parts:
-    """Return (train, test) of every fold of one repetition.
+    """Return (train, test) of every fold of one repetition; raise ValueError if `cv` or the labels do not allow it.
 
-    Rows without a label, and classes with too few rows for the folds, are never in a test part.
-
-    `cv`: int: number of shuffled folds, stratified for classification; float in (0, 1): share of one held-out part; a
-    cross-validator of scikit-learn or (train, test) pairs, the same for every seed. `seed`: of the shuffle. Raises
-    ValueError if `cv` is of another kind or there are too few labelled rows.
+    `cv`: a number of shuffled folds, a share to hold out, a cross-validator or pairs.  Rows without a label, and
+    classes with too few rows, are never in a test part.
     """
     labelled = np.flatnonzero(~missing_values(y, np.nan))
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):

@@ -71,7 +71,7 @@ class Store:
     """
 
     def __init__(self, path: str | Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
-        self.path = str(path)
+        self.path, self.busy_seconds = str(path), busy_seconds
         if self.path != ":memory:" and not Path(self.path).absolute().parent.is_dir():
             raise StoreError(f"there is no folder {Path(self.path).absolute().parent} for the store {self.path}")
         with self._explained():

@@ -18,8 +18,7 @@ from supdr.engine.reuse import fingerprint
 from supdr.engine.sparse_rows import canonical, is_sparse
 from supdr.sensitivity.axes import cell_of, check_grid, chosen_cells
 from supdr.sensitivity.executors import Crew, crew_of, explain_unsendable, is_death
-from supdr.sensitivity.fitting import Fit, Job
-from supdr.sensitivity.keys import fit_keys
+from supdr.sensitivity.fitting import Fit, Job, fit_keys
 from supdr.sensitivity.outcome import Cell, Outcome, Result
 from supdr.sensitivity.rows import Rows
 from supdr.sensitivity.scoring import Scoring, check_scoring
@@ -247,7 +246,7 @@ class _Run:
         """Open the store; in memory without one."""
         store = self.sweep.store
         if isinstance(store, Store):
-            return Store(store.path)
+            return Store(store.path, busy_seconds=store.busy_seconds)
         return Store(":memory:" if store is None else store)
 
     def recall(self, store: Store) -> Iterator[Cell]:

@@ -51,10 +51,7 @@ def cells(Z: Array, middle: Array, unit: Array) -> NDArray[np.int16]:
 def grouped(
     Z: Array, signs: NDArray[np.int8], weight: Array, t: Array, cell: NDArray[np.int16], apart: NDArray[np.bool_]
 ) -> tuple[Array, float]:
-    """Return weighted sums of the rows of each group, those `apart` left out, and the hinge of all rows.
-
-    The sums are (GROUPS, d + 1), their last column the weights.
-    """
+    """Return weighted sums (GROUPS, d + 1) of each group's rows but those `apart`, and the hinge of all rows."""
     n, d = Z.shape
     sums, hinge = np.zeros((GROUPS, d + 1)), 0.0
     for i in range(n):

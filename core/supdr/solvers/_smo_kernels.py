@@ -23,10 +23,7 @@ MIN_BURST = 64
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_rows(K, rows, coef, out):  # noqa: ANN001
-    """Add sum_r coef[r] K[r] over the listed rows to `out` in place.
-
-    K (n, n), rows (m,) int64, coef (n,), out (n,).  Four rows share one sweep over `out`.
-    """
+    """Add sum_r coef[r] K[r] over the listed rows (m,) to `out` (n,) in place; four rows share one sweep."""
     n = out.shape[0]
     m = rows.shape[0]
     whole = m - m % 4
@@ -56,10 +53,7 @@ def gather(K, rows, start, stop, out):  # noqa: ANN001
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _shift_and_find_riser(gradient, row_i, row_j, step, rise, lowest):  # noqa: ANN001
-    """Add step (row_i - row_j) to `gradient` in place; return i, the variable that may rise with the least gradient.
-
-    `lowest` (LANES,) is scratch space.
-    """
+    """Add step (row_i - row_j) to `gradient` in place; return i, the variable that may rise with the least one."""
     n = gradient.shape[0]
     lowest[:] = 2.0 * BLOCKED
     for start in range(0, n, LANES):
@@ -85,10 +79,7 @@ def _shift_and_find_riser(gradient, row_i, row_j, step, rise, lowest):  # noqa: 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _find_faller(row, diagonal_i, diagonal, gradient, fall, least, gain, widest):  # noqa: ANN001
-    """Return j with the largest second-order gain (g_j - g_i)^2 / (K_ii + K_jj - 2 K_ij), and max g_j - g_i.
-
-    `row` is K[i], `least` is g_i; `gain` and `widest` (LANES,) are scratch space.
-    """
+    """Return j with the largest second-order gain (g_j - g_i)^2 / (K_ii + K_jj - 2 K_ij), and max g_j - g_i."""
     n = gradient.shape[0]
     gain[:] = 0.0
     widest[:] = -BLOCKED
@@ -160,10 +151,15 @@ def _project_descent(gradient, active, residual):  # noqa: ANN001
     for k in active:
         mean += gradient[k]
     mean /= active.shape[0]
+    rest = 0.0  # of the sum, which rounds like the mean: a long step along it would leave sum beta = 0
+    for k in active:
+        residual[k] = mean - gradient[k]
+        rest += residual[k]
+    rest /= active.shape[0]
     square = 0.0
     largest = 0.0
     for k in active:
-        residual[k] = mean - gradient[k]
+        residual[k] -= rest
         square += residual[k] * residual[k]
         largest = max(largest, abs(residual[k]))
     return square, largest
@@ -198,9 +194,8 @@ def _drop_bound(beta, lower, upper, active):  # noqa: ANN001
 def _descend_face(K, gradient, beta, lower, upper, tol, max_products):  # noqa: ANN001
     """Write `gradient` and `beta` in place: conjugate gradients on sum beta = const, all variables free at the start.
 
-    A variable that meets its bound stays there and the directions start afresh.  Flat and singular directions are
-    followed to a bound, which is what makes low-rank kernels easy.  Stops when the projected gradient is below `tol`.
-    Return the products K p used, and whether they ran out on a face that had settled.
+    A variable that meets its bound stays there; flat and singular directions are followed to a bound, which makes
+    low-rank kernels easy.  Return the products K p used, and whether they ran out on a face that had settled.
     """
     m = gradient.shape[0]
     active = np.arange(m)
@@ -285,9 +280,8 @@ def polish(K, gradient, beta, lower, upper, rise, fall, tol, max_products, work)
 def descend(K, diagonal, gradient, beta, lower, upper, rise, fall, tol, burst, max_iter, work):  # noqa: ANN001
     """Write `gradient`, `beta`, `rise` and `fall` in place: bursts of SMO steps, each followed by a `polish`.
 
-    The two get equal shares of the work; SMO finds which variables are free, the polish finds their values.  A burst
-    doubles when the polish needed more.  Stops at spread < `tol`, after `max_iter` steps and products, or once about
-    `work` multiply-adds are spent.  Return the iterations, the spread and the next burst.
+    Both get equal shares of the work; a burst doubles when the polish needed more.  Return the iterations, the spread
+    and the next burst once the spread is below `tol`, or `max_iter` or `work` is spent.
     """
     n = gradient.shape[0]
     iterations = 0

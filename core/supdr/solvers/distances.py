@@ -38,11 +38,7 @@ def squares_among(X: NDArray) -> NDArray:
 
 
 def median_of_squares(squared: NDArray, size: float | None = None) -> float:
-    """Return the median distance from squared distances, those that are 0 (below `SMALLEST`) left out; 1 if all are.
-
-    `squared`: squared distances. `size`: squared length of the longest row: smaller ones by twelve digits count as 0.
-    None: the largest distance's.
-    """
+    """Return the median distance from squared ones, without those that are 0 beside `size`; 1 if all are."""
     size = float(squared.max()) if size is None else size
     positive = squared[squared > max(1e-12 * size, SMALLEST**2)]
     return float(np.sqrt(np.median(positive))) if positive.size else 1.0

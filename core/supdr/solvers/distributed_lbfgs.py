@@ -40,10 +40,7 @@ class SummedSearch(NamedTuple):
 
 
 def summed_start(rows: Any, point: Any, evaluate: Evaluate) -> SummedSearch:
-    """Return the state at `point`, with an empty memory.
-
-    `rows`: what works on the partitions; `point`: where to start; `evaluate`: see `Evaluate`.
-    """
+    """Return the state at `point`, in partitions, with an empty memory; `evaluate`: see `Evaluate`."""
     value, gradient, payload = evaluate(point)
     return SummedSearch(point, value, gradient, (), rows.total(_products, 1, gradient), 0.0, payload)
 
@@ -51,11 +48,7 @@ def summed_start(rows: Any, point: Any, evaluate: Evaluate) -> SummedSearch:
 def summed_step(
     rows: Any, search: SummedSearch, evaluate: Evaluate, *, memory: int = 10, reach: float = 1.0
 ) -> SummedSearch:
-    """Return the state after one accepted step, whose value is lower; see `supdr.solvers.lbfgs.lbfgs_step`.
-
-    `rows`: what works on the partitions; `search`: where to go from; `evaluate`: see `Evaluate`; `memory`: number of
-    curvature pairs kept, >= 1; `reach`: how far, in the sum over all coordinates, steepest descent goes at first.
-    """
+    """Return the state after one accepted step, whose value is lower; see `supdr.solvers.lbfgs.lbfgs_step`."""
     if search.pairs:
         following = _search(rows, search, _weights(search.products), 1.0, evaluate, memory)
         if following is not None:

@@ -19,20 +19,14 @@ BLOCK_ROWS = 8192
 
 
 class Moments(NamedTuple):
-    """Of rows [psi, T], F features and Q columns.
-
-    `mean` (F + Q,); `products` (F, F + Q): of the features with all, about the means.
-    """
+    """Number, mean (F + Q,) and products (F, F + Q) about it of rows [psi, T], F features and Q columns."""
 
     n_rows: int
     mean: NDArray
     products: NDArray
 
     def fit(self, form: Primal) -> Fit:
-        """Return the regression of T on psi, whose loss is not computed yet.
-
-        Raises LinAlgError if it cannot be solved.
-        """
+        """Return the regression of T on psi, whose loss is not computed yet; LinAlgError if it cannot be solved."""
         size = len(self.products)
         return form.solved(self.mean[:size], self.mean[size:], self.products[:, :size], self.products[:, size:])
 
@@ -65,10 +59,7 @@ def joined(parts: list[Moments]) -> Moments:
 
 
 def pull(form: Primal, fit: Fit, mean: NDArray, Z: NDArray, T: NDArray) -> tuple[NDArray, float]:
-    """Return dP/dZ (n, D) of a partition's rows, and the sum of their squared residuals.
-
-    mean (F + Q,) is that of `Moments`.
-    """
+    """Return dP/dZ (n, D) of a partition's rows, and the sum of their squared residuals, about the mean (F + Q,)."""
     size = len(fit.coef)
     gradient, loss = np.empty_like(Z), 0.0
     for rows in _blocks(len(Z)):

@@ -47,10 +47,7 @@ def mixture(kernels: NDArray, which: NDArray, gate: NDArray) -> NDArray:
 
 @njit(cache=True, nogil=True)
 def _mix_rows(kernels, which, gate, columns, start, stop, out):  # noqa: ANN001
-    """Write rows start..stop of `out` (n, n) up to the diagonal, and their mirror images.
-
-    kernels (M, n, n), which (P,), gate (n, P), columns = gate' (P, n).
-    """
+    """Write rows start..stop of `out` (n, n) up to the diagonal, and their mirror images, of kernels (M, n, n)."""
     for top in range(start, stop, MIRRORED):
         bottom = min(top + MIRRORED, stop)
         for i in range(top, bottom):

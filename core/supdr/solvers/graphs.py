@@ -247,10 +247,7 @@ class LocalPlanes:
 
 @dataclass(frozen=True, eq=False)
 class NeighbourMeans:
-    """A function given at points: new rows get the mean of their neighbours, weighted by inverse squared distance.
-
-    `X` (n, M); `values` (n, T).
-    """
+    """A function given at points: new rows get their neighbours' mean, weighted by inverse squared distance."""
 
     X: NDArray
     values: NDArray

@@ -125,10 +125,7 @@ def hinge_rows(design: NDArray, y: NDArray, weights: NDArray, reg: float, offset
 
 
 def hinge_head(theta: NDArray, n: int, largest: float) -> Generator[tuple[str, Any], Any, NDArray]:
-    """Request visits until the gap is closed; return [w, b], the given theta if that is as good.
-
-    `theta` (d + 1,): start; `n`: number of rows; `largest`: of the caps C. Returns (d + 1,).
-    """
+    """Request visits until the gap is closed; return [w, b] (d + 1,), the given theta if that is as good."""
     ridge = np.ones(len(theta))
     ridge[-1] = 0.0
     point = np.zeros(len(theta))

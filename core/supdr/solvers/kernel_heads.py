@@ -21,7 +21,7 @@ from supdr.engine.interruption import checkpoint
 from supdr.engine.threads import map_threads
 from supdr.functions.kernels import Kernel
 from supdr.solvers.linear_svm import solve_linear_svm
-from supdr.solvers.smo import minimising_bias, solve_svm
+from supdr.solvers.smo import duality_gap, minimising_bias, solve_svm
 
 # Pair updates per head of a first solve.
 FIRST_CAP = 3_000_000
@@ -78,14 +78,11 @@ def close_gap(
     ceiling: float = math.inf,
     n_jobs: int | None = None,
 ) -> Heads:
-    """Solve every head until the gap of their sum is closed.
+    """Solve every head on K (n, n) until the gap of their sum is at most ``precision * (1 + primal)``.
 
-    `K` (n, n): kernel matrix. `signs` (n, K): +1 or -1, one column per head. `C` (n,): upper bound of the multipliers,
-    > 0. `alpha` (n, K): where to start from; feasible. `precision`: the gap is closed when it is at most ``precision *
-    (1 + primal)``. `cap`: pair updates per head. `ceiling`: what the primal value is to be compared with.  Work ends as
-    soon as the decision is certain: when the lower bound exceeds the ceiling, or when the gap is closed and the primal
-    value, if it can be told apart, does not. `n_jobs`: threads over heads. Returns `closed` is False when a cap was
-    reached, when the ceiling is exceeded, or when values are not finite.
+    Work ends when the lower bound exceeds the `ceiling`, with which the primal value is to be compared, or when the gap
+    is closed and the comparison decided; `closed` is False above the ceiling, after `cap` pair updates per head, and
+    where values are not finite.
     """
     n_samples, n_heads = signs.shape
     columns = np.zeros((n_heads, n_samples)) if alpha is None else np.array(alpha.T, order="C")  # a copy: written to
@@ -192,8 +189,8 @@ def heads_on_features(features: NDArray, signs: NDArray, C: NDArray | float, tol
         quadratic = float((part.alpha * y) @ decision)
         alpha[:, k] = part.alpha
         biases.append(bias)
-        upper.append(0.5 * quadratic + float((C * np.maximum(0.0, 1.0 - y * (decision + bias))).sum()))
         lower.append(float(part.alpha.sum()) - 0.5 * quadratic)
+        upper.append(lower[-1] + duality_gap(part.alpha, C, 1.0 - y * (decision + bias)))
         spent += part.iterations
         converged &= part.converged
     return _collect(alpha, biases, upper, lower, spent, converged)

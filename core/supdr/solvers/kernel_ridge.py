@@ -59,11 +59,7 @@ class Fit(NamedTuple):
 def regression(
     kernel: Kernel, reg: float, n_components: int, n_rows: int, weights: NDArray | None = None
 ) -> Primal | Dual:
-    """Return the cheaper of the two forms for `n_rows` rows.
-
-    `kernel`: between latent rows. `reg`: ridge weight, > 0. `n_components`, `n_rows`: D and n. `weights` (n_rows,): of
-    the squared residuals of the rows, > 0; 1 if omitted.
-    """
+    """Return the cheaper of the two forms for `n_rows` rows with D latent coordinates."""
     if kernel.name != "rbf" and n_monomials(n_components, kernel.exponent) < PRIMAL_SHARE * n_rows:
         return Primal(monomials(n_components, kernel.exponent, kernel.constant), reg, weights)
     return Dual(kernel, reg, weights)
@@ -99,11 +95,7 @@ class Primal:
         return fit, residual if self.weights is None else residual * root
 
     def solved(self, mean: NDArray, level: NDArray, gram: NDArray, right: NDArray) -> Fit:
-        """Return the solution, whose loss is not computed yet, from sums over rows.
-
-        `mean`, `level` (F,) and (Q,): of features and columns; `gram`, `right` (F, F) and (F, Q): products of the
-        features with themselves and with the columns, about the means.
-        """
+        """Return the solution, without its loss, from means and products about the means over all rows."""
         coef = solve_cholesky(cholesky(gram, self.reg), right)  # (F, Q)
         return Fit(coef, level - mean @ coef, np.nan, self.reg * float(np.vdot(coef, coef)))
 
@@ -185,11 +177,7 @@ class Dual:
 
 
 def explicit(form: Primal | Dual, fit: Fit, anchors: NDArray) -> tuple[Primal | Dual, Fit]:
-    """Return the same regression with a weight for every monomial, where its derivatives are cheaper then.
-
-    `form`, `fit`: the regression; `anchors` (n, D): latent rows on which it was fitted. What is given comes back
-    where there are no monomials, or too many.
-    """
+    """Return the same regression with a weight for every monomial, where its derivatives are cheaper then."""
     (n_rows, d), kernel = anchors.shape, form.kernel if isinstance(form, Dual) else None
     if kernel is None or kernel.name == "rbf" or kernel.exponent * n_monomials(d, kernel.exponent) > d * n_rows:
         return form, fit
@@ -207,11 +195,10 @@ def blocks(n_rows: int, flops_per_row: float) -> Iterator[slice]:
 
 
 def cholesky(matrix: NDArray, reg: float | NDArray) -> NDArray:
-    """Return the lower factor of ``matrix`` with `reg` on its diagonal; what stands above its own means nothing.
+    """Return the lower factor of ``matrix`` (n, n) with `reg` (n,) on its diagonal; ignore what stands above its own.
 
-    `matrix` (n, n): symmetric, positive semi-definite. `reg` (n,): added to the diagonal.  If rounding makes the sum
-    indefinite, `JITTER` times the mean diagonal entry is added. Returns (n, n). Raises LinAlgError if the matrix is not
-    finite or far from positive definite.
+    Where rounding makes the sum indefinite, `JITTER` times the mean diagonal entry is added.  Raises LinAlgError if
+    that does not help.
     """
     mean = float(matrix.trace()) / len(matrix)
     for shift in (reg, reg + JITTER * mean):

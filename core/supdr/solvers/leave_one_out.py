@@ -108,10 +108,7 @@ class Choice(NamedTuple):
 
 
 def weight_spectrum(features: Array, *, symmetric: bool) -> Spectrum:
-    """Return the basis for the penalty |W|^2 on the weights of the features.
-
-    `features` (n, M); `symmetric`: whether the rows are the centres, so that the features are a symmetric matrix.
-    """
+    """Return the basis for the penalty |W|^2 on the weights of features (n, M), which may be a symmetric matrix."""
     if symmetric:
         s, Q = abandonable(lambda: np.linalg.eigh(features))
         return Spectrum(s**2, Q)
@@ -120,10 +117,7 @@ def weight_spectrum(features: Array, *, symmetric: bool) -> Spectrum:
 
 
 def kernel_spectrum(kernel: Array) -> Spectrum:
-    """Return the basis for the penalty in the kernel's space, from its values (n, n) between all rows.
-
-    Eigenvalues that are rounding are left out.
-    """
+    """Return the basis for the penalty in the kernel's space, without rounding, from its values (n, n) of all rows."""
     e, Q = abandonable(lambda: np.linalg.eigh(kernel))
     significant = e > SMALLEST_EIGENVALUE * e[-1]
     return Spectrum(e[significant], np.ascontiguousarray(Q[:, significant] / np.sqrt(e[significant])))
@@ -158,10 +152,7 @@ def feature_blocks(X: Array, mapping: Mapping, *, brief: bool = True) -> Iterato
 
 
 def mapped_spectrum(X: Array, mapping: Mapping, *, exact: bool) -> Spectrum:
-    """Return the basis of the kernel's space: all rows are centres (`exact`), or the centres stand for it.
-
-    O(M^3), and O(n M^2) unless `exact`.
-    """
+    """Return the basis of the kernel's space by all rows (`exact`) or centres.  O(M^3), and O(n M^2) unless exact."""
     if exact:
         return kernel_spectrum(mapping.features(X))
     gram = np.zeros((mapping.n_features,) * 2)
@@ -173,12 +164,7 @@ def mapped_spectrum(X: Array, mapping: Mapping, *, exact: bool) -> Spectrum:
 def leave_one_out(
     basis: Array, pulled: Array, e: Array, ridges: Array, codes: Array, leverages: Array | None = None
 ) -> tuple[Array, Array]:
-    """Return fits and left-out fits (R, n, q) of rows at R ridges.
-
-    `basis` (n, r): any rows of B, a block at a time for example; `pulled` (r, q): B'T over all rows; `e` (r,):
-    diagonal of B'B; `ridges` (R,): > 0; `codes` (n, q): T of these rows; `leverages` (R, n): of these rows, computed
-    here if None.
-    """
+    """Return fits and left-out fits (R, n, q) of rows at R ridges; their `basis` (n, r) may be a block of B."""
     inverse = 1.0 / (e[:, None] + ridges)  # (r, R)
     weights = (inverse[:, :, None] * pulled[:, None]).reshape(len(e), -1)
     fit = (basis @ weights).reshape(len(basis), len(ridges), -1).transpose(1, 0, 2)
@@ -192,10 +178,7 @@ def _leverages(basis: Array, e: Array, ridges: Array) -> Array:
 
 
 def judged(left_out: Array, classes: NDArray, corners: Array) -> tuple[float, float]:
-    """Return the share of codes that are not clearly nearest to their own corner, and the mean squared distance to it.
-
-    `left_out` (n, q); `classes` (n,); `corners` (K, q): of equal length.
-    """
+    """Return the share of left-out codes (n, q) not clearly nearest to their corner, and their mean square."""
     wrong, squares = judged_sums(left_out, classes, corners)
     return wrong / len(classes), squares / len(classes)
 
@@ -237,11 +220,7 @@ def best_ridge(features: Array, classes: NDArray, corners: Array, ridges: Array,
 
 
 def best_ridge_of_rows(features: SparseRows, classes: NDArray, corners: Array, rng: np.random.Generator) -> Choice:
-    """Return the best ridge, of `RIDGES` times the mean squared length, for sparse rows as features.
-
-    `features` (n, M); `classes` (n,); `corners` (K, q); `rng`: chooses the rows on which more than `MOST_ROWS` are
-    judged; the ridge is then one for all rows.
-    """
+    """Return the best ridge, of `RIDGES` times the mean squared length, for sparse rows as features (n, M)."""
     share = min(1.0, MOST_ROWS / len(features))
     if share < 1.0:
         some = np.sort(rng.choice(len(features), MOST_ROWS, replace=False))
@@ -291,12 +270,7 @@ def best_width(
     ridges: Array = RIDGES,
     some: NDArray[np.intp] | None = None,
 ) -> Choice:
-    """Return the best of all widths with all ridges, penalty |W|^2.  O(n M^2 + M^3) a width.
-
-    `X` (n, D): labelled rows. `classes` (n,). `corners` (K, q): codes of the classes. `centers` (M, D): they stay when
-    a row is left out.  `X` itself is recognised. `unit`: the median distance. `some` (p,): numbers of the rows that are
-    left out in turn; None: all.
-    """
+    """Return the best of all widths and ridges, penalty |W|^2, centres kept.  O(n M^2 + M^3) a width."""
     shared = len(X) * len(centers) <= SHARED_SIZE
     exponents = functools.cache(lambda: Mapping("rbf", centers, 1.0).exponents(X))
     key = _key((X, centers)) if shared else None
@@ -332,10 +306,7 @@ def _best_width(
     *,
     symmetric: bool,
 ) -> Choice:
-    """Return the best of all widths with all ridges.
-
-    `exponents`: returns -|x - c|^2 (n, M); not called if all bases are kept under `key`. `some`: see `best_width`.
-    """
+    """Return the best width with its ridge; `exponents` is not called if all bases are kept under `key`."""
     choices = []
     for width in widths:
         gamma = 0.5 / (width * unit) ** 2
@@ -349,9 +320,8 @@ def best_scaling(
 ) -> str:
     """Return the scaling of the columns with the best left-out score, over a few widths and all ridges.
 
-    `X` (N, D): all rows, on which a scaling is fitted; not preprocessed, no missing cell. `rows`: which of them have a
-    label. `classes` (n,): of these. `corners` (K, q). `scalings`: those that are tried; the first of equals wins.
-    Returns one of them, the first where labels are too few for the score.
+    It is fitted on all rows X (N, D) and scored on the labelled `rows`; the first of equals wins, and the first where
+    labels are too few.
     """
     if not enough_labels(classes):
         return scalings[0]

@@ -40,39 +40,9 @@ SMALLEST_SPREAD = 1e-9
 
 
 def column_spread(features: NDArray) -> NDArray:
-    """Return what the columns of latent rows (n, d) are divided by before a head is refitted on them.
-
-    `features` (n, d): latent rows. Returns (d,): standard deviations; 1 where a column is constant beside the others.
-    """
+    """Return standard deviations (d,) of latent columns; 1 where a column is constant beside the others."""
     spread = features.std(axis=0)
     return np.where(spread > SMALLEST_SPREAD * spread.max(), spread, 1.0)
-
-
-def fit_heads(
-    features: NDArray,
-    targets: NDArray,
-    code: int,
-    coef: NDArray,
-    intercept: NDArray,
-    *,
-    weight: float = 1.0,
-    row_weights: NDArray | None = None,
-    reg: float = 0.5,
-    offset: NDArray | None = None,
-    max_steps: int = 20,
-) -> tuple[NDArray, NDArray]:
-    """Minimise the objective of every head, starting from (coef, intercept).
-
-    `features` (n, d): latent rows U. `targets` (n, K): one column per head: -1 and +1, or, for the squared loss, any
-    numbers. `code`: the loss, see `supdr.functions.losses.loss_code`. `coef` (d, K): start. `intercept` (K,): start.
-    `weight`: weight of the losses, >= 0.  At 0 the ridge alone is left: coef is 0 and the intercepts stay.
-    `row_weights` (n,): what the losses of each row are multiplied by, > 0. `reg`: ridge weight, > 0. `offset` (n,):
-    added to the scores of every head (LSDR's row biases, whose weight is fixed at 1). `max_steps`: cap of accepted
-    Newton steps per head. Returns `coef` (d, K); `intercept` (K,).
-    """
-    rows = InMemoryRows(len(features))
-    part = head_rows(features, targets, weight, row_weights, offset)
-    return fit_heads_over(rows, part, code, coef, intercept, weight=weight, reg=reg, max_steps=max_steps)
 
 
 # The search for a head: requests sums over rows, is sent them, and returns coefficients in the end.
@@ -80,11 +50,7 @@ Search = Generator[Any, Any, NDArray]
 
 
 class HeadRows(NamedTuple):
-    """Rows of which heads are made.
-
-    `design` (n, d + 1): [U, 1]; `targets` (K, n): one row per head; `weights`, `offset` (n,): what losses are
-    multiplied by, and what is added to scores.
-    """
+    """Rows of which heads are made: [U, 1] (n, d + 1), targets (K, n), and weights and offsets (n,)."""
 
     design: NDArray
     targets: NDArray
@@ -95,7 +61,7 @@ class HeadRows(NamedTuple):
 def head_rows(
     features: NDArray, targets: NDArray, weight: float, row_weights: NDArray | None, offset: NDArray | None
 ) -> HeadRows:
-    """Return rows as heads take them; arguments as for `fit_heads`."""
+    """Return latent rows (n, d), targets (n, K), weights and offset (n,) as heads take them."""
     n, d = features.shape
     design = np.empty((n, d + 1))
     design[:, :d] = features
@@ -115,10 +81,10 @@ def fit_heads_over(
     reg: float,
     max_steps: int,
 ) -> tuple[NDArray, NDArray]:
-    """Minimise the objective of every head over rows that may be in partitions; see `fit_heads`.
+    """Return `coef` (d, K) and `intercept` (K,) that minimise the objective of every head, from given ones on.
 
-    `rows`: what works on rows; `part`: the rows, or their partitions; `code`, `coef`, `intercept`, `weight`, `reg`,
-    `max_steps`: as for `fit_heads`. Returns `coef` (d, K); `intercept` (K,).
+    `rows`: what works on rows; `part`: `HeadRows`, or partitions of them; `code`: of the loss; `weight`: of the losses,
+    >= 0; at 0 coef is 0 and the intercepts stay; `reg`: ridge, > 0; `max_steps`: most Newton steps of a head.
     """
     if weight == 0.0:
         return np.zeros_like(coef), intercept.copy()
@@ -224,11 +190,7 @@ class _SummedExpansion(NamedTuple):
 
 
 def loo_ridge(features: NDArray, targets: NDArray, weights: NDArray | None = None) -> tuple[NDArray, NDArray]:
-    """Ridge regression, the ridge of each target chosen by its exact leave-one-out error.
-
-    `features` (n, d): latent rows. `targets` (n, q): values. `weights` (n,): what the squared error of each row is
-    multiplied by, > 0; a row is left out whole, whatever it weighs. Returns `coef` (d, q); `intercept` (q,).
-    """
+    """Return ridge regressions (d, q) and (q,), each ridge chosen by its exact, weighted leave-one-out error."""
     weights = np.ones(len(features)) if weights is None else weights
     n, root = weights.sum(), np.sqrt(weights)[:, None]
     centre, mean = np.average(features, axis=0, weights=weights), np.average(targets, axis=0, weights=weights)

@@ -172,12 +172,7 @@ def solve_heads(
     tol: float = 1e-6,
     n_jobs: int | None = None,
 ) -> Heads:
-    """Fit one support vector machine per column of `signs`.
-
-    `Z` (n, d): rows; `signs` (n, P): -1, +1, or 0 for a row that is not part of the problem; `C` (n,): weight of the
-    hinge, > 0; `start`: where to start from: the heads of rows that were a little different; `tol`: relative duality
-    gap; `n_jobs`: threads over the heads.
-    """
+    """Fit one support vector machine per column of `signs` (n, P), -1, +1 or 0 for a row that has no part."""
     n, P = signs.shape
     weight = np.full(n, C, dtype=np.float64)  # a copy: the kernels are not compiled for arrays that are read only
 

@@ -43,10 +43,7 @@ OVERSAMPLING, POWER_STEPS = 10, 6
 
 
 def row_blocks(shape: tuple[int, int], cells: int | None = None) -> Iterator[slice]:
-    """Yield slices of rows, with a check of the stop flag before each.
-
-    `shape`: rows and columns of the matrix. `cells`: of one block; `BLOCK` by default.
-    """
+    """Yield slices of rows of `cells` cells, `BLOCK` by default, with a check of the stop flag before each."""
     n_rows, n_columns = shape
     width, cells = max(n_columns, 1), BLOCK if cells is None else cells
     size = max(cells // width, min(LEAST_ROWS, 32 * cells // width), 1)
@@ -94,11 +91,7 @@ def _beside(X: SparseRows, right: NDArray) -> tuple[NDArray, NDArray, NDArray]:
 
 
 def leading_singular_values(X: NDArray, count: int) -> NDArray:
-    """Return the largest singular values of X minus its column means, largest first.
-
-    `X` (N, D): NaN where not observed: such cells count as their column's mean. `count`: how many; zeros follow where
-    there are fewer. Returns (count,).
-    """
+    """Return the `count` largest singular values of X (N, D) minus its means, at which NaN counts; zeros follow."""
     if isinstance(X, SparseRows):
         singular = leading_triplets(X - X.mean(0), min(count, *X.shape))[1]
         return np.pad(singular, (0, count - len(singular)))
@@ -189,11 +182,7 @@ def _solve(packed, ridge, right, work):  # noqa: ANN001
 
 
 def solve_systems(packed: NDArray, ridge: float, right: NDArray) -> NDArray:
-    """Solve one small positive definite system per row.
-
-    `packed` (n, P): packed matrices, positive semidefinite; `ridge`: added to every diagonal, > 0; `right` (n, d):
-    right-hand sides. Returns (n, d).
-    """
+    """Solve one small system, packed (n, P) with a ridge on its diagonal, and right-hand side (n, d) per row."""
     solution = right.copy()
     work = np.empty((right.shape[1], right.shape[1]))
     for begin in range(0, len(right), SYSTEMS):
@@ -207,12 +196,7 @@ def solve_systems(packed: NDArray, ridge: float, right: NDArray) -> NDArray:
 
 
 def leading_rows(X: Any, centre: NDArray, n_components: int, rng: np.random.Generator, rows: Any = None) -> Any:
-    """Return the leading left singular vectors of X - centre times sqrt(N), their largest entries positive.
-
-    `X` (N, D): data; NaN counts as the centre. `centre` (D,): column means. `n_components`: L <= min(N, D). `rng`:
-    fills components of rank-deficient data, and starts the subspace iteration where both sides are long. `rows`: what
-    works on rows where X is in partitions, of which there are more than columns or than `SMALL_SIDE`. Returns (N, L).
-    """
+    """Return the leading left singular vectors (N, L) of X - centre, NaN as centre, times sqrt(N), signs fixed."""
     rows = InMemoryRows(len(X)) if rows is None else rows
     n_rows, n_columns = rows.n_rows, len(centre)
     if n_rows <= min(n_columns, SMALL_SIDE):
@@ -311,11 +295,7 @@ def _power_step(X: NDArray, centre: NDArray, basis: NDArray) -> NDArray:
 def gauge_shift(
     n_rows: int, total: NDArray, grams: tuple[NDArray, NDArray], ridges: tuple[float, float, float]
 ) -> NDArray:
-    """Return t (L,) with which U + 1 t', b_x - V't, b_y - W't have the smallest ridges; theta is unchanged.
-
-    `n_rows`: N. `total` (L,): sum of the rows of U. `grams` (L + 1, L + 1): grams of the rows of [V; b_x] and of [W;
-    b_y]. `ridges`: reg_u, reg_v, reg_w. Returns (L,).
-    """
+    """Return t (L,) with which U + 1 t', b_x - V't, b_y - W't have the smallest ridges; theta is unchanged."""
     reg_u, reg_v, reg_w = ridges
     both = reg_v * grams[0] + reg_w * grams[1]
     system = both[:-1, :-1] + reg_u * n_rows * np.eye(len(total))
@@ -325,12 +305,9 @@ def gauge_shift(
 def gauge_turn(
     square: NDArray, grams: tuple[NDArray, NDArray], ridges: tuple[float, float, float]
 ) -> tuple[NDArray, NDArray] | None:
-    """Return A and its inverse with which U A, A^-1 V, A^-1 W have the smallest ridges.
+    """Return A and its inverse with which U A, A^-1 V, A^-1 W have the smallest ridges; None if that gains nothing.
 
-    A = Z^(1/2) with Z P Z = S, P = reg_u U'U, S = reg_v V V' + reg_w W W'.
-
-    `square` (L, L): U'U. `grams` (L + 1, L + 1): grams of the rows of [V; b_x] and of [W; b_y]. `ridges`: reg_u, reg_v,
-    reg_w. Returns None if a component is dead, so that P or Z is close to singular, or if there is nothing to gain.
+    A = Z^(1/2) with Z P Z = S, P = reg_u U'U, S = reg_v V V' + reg_w W W'; None also where a component is dead.
     """
     reg_u, reg_v, reg_w = ridges
     P = reg_u * square

@@ -55,10 +55,7 @@ class PointQuery(NamedTuple):
 
 
 class LineQuery(NamedTuple):
-    """Query for the sums of hinges at `SHORTER` shares of the way from the best point to a trial that was worse.
-
-    `theta`, `direction` (d + 1,).
-    """
+    """Query for the sums of hinges at `SHORTER` shares of the way from the best point to a trial that was worse."""
 
     theta: Array
     direction: Array

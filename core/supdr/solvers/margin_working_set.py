@@ -21,7 +21,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Generator, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,26 +50,28 @@ from supdr.solvers.margin_visits import (
 
 Array = NDArray[np.float64]
 
-# Rows of all partitions together that a visit adds to the working set of a classifier.
-NEAR_ROWS = 4096
-
-# Most visits before rows are gathered.
-VISITS = 16
-
-# Visits in which rows are gathered and dropped again. From then on all are kept, and each visit brings twice as many.
-GATHERING_VISITS = 24
-
-# Most trials of a classifier that are worse than its best point; then rows are gathered: groups cross their margin.
-MOST_WORSE = 4
-
-# Factor of the rows of a visit after a worse trial: more of them cross their margin between two trials.
-MORE_ROWS = 4
-
 # Relative gap at which a search ends whose next trial is no better: rounding or groups keep the gap open.
 ENOUGH = 1e-6
 
 # Share of the tolerance to which the small problems are solved, and where rounding makes less of it useless.
 INNER, FINEST = 0.1, 1e-10
+
+
+class Limits(NamedTuple):
+    """Numbers of rows and visits of a search.
+
+    `near_rows`: rows of all partitions together that a visit adds to the working set of a classifier.  `visits`: most
+    visits before rows are gathered.  `gathering_visits`: visits in which rows are gathered and dropped again; from then
+    on all are kept, and each visit brings twice as many.  `worse_trials`: most trials of a classifier that are worse
+    than its best point; then rows are gathered: groups cross their margin.  `more_rows`: factor of the rows of a visit
+    after a worse trial: more of them cross their margin between two trials.
+    """
+
+    near_rows: int = 4096
+    visits: int = 16
+    gathering_visits: int = 24
+    worse_trials: int = 4
+    more_rows: int = 4
 
 
 def solve_distributed_svms(
@@ -82,20 +84,15 @@ def solve_distributed_svms(
     tol: float = 1e-6,
     observe: Callable[[Array, Array], Any] | None = None,
     moments: tuple[int, Array, Array] | None = None,
+    limits: Limits | None = None,
 ) -> Heads:
-    """Fit one support vector machine per column of `signs`; see `supdr.solvers.linear_svm.solve_heads`.
-
-    `Z` (n, d): rows; `signs` (n, P): -1, +1, or 0 for a row that is not part of the problem; `C` (n,): weight of the
-    hinge, > 0; `n_heads`: P; `start`: where to start from; `tol`: relative duality gap; `observe`:
-    ``observe(coef, intercept)`` is called with the classifiers after every visit; `moments`: the sum of `moments_of`
-    over the partitions; None: one more visit. In what is returned the multipliers are `Partitions`.
-    """
+    """Fit one SVM per column of `signs` in partitions; see `supdr.solvers.linear_svm.solve_heads`."""
     count, sums, squares = total(moments_of, Z, add=added) if moments is None else moments
     middle = sums / count
     unit = np.sqrt(np.maximum(squares / count - middle**2, np.finfo(float).tiny))
     columns, cell = persist(_columns, signs), persist(row_cells, Z, middle, unit)
     first = np.zeros((n_heads, len(middle) + 1)) if start is None else np.column_stack([start.coef, start.intercept])
-    searches = [_Search(theta, len(Z), tol) for theta in first]
+    searches = [_Search(theta, len(Z), tol, limits or Limits()) for theta in first]
     running = [search.run() for search in searches]
     queries: dict[int, PointQuery | LineQuery] = {k: next(search) for k, search in enumerate(running)}
     visits = 0
@@ -131,17 +128,14 @@ def _next_query(running: list[Any], results: dict[int, Any], k: int) -> PointQue
 
 
 class _Search:
-    """The search for one classifier's optimum.
-
-    `start` (d + 1,); `count`: number of partitions; `tol`: relative duality gap.
-    """
+    """The search for one classifier's optimum over `count` partitions, to a relative duality gap."""
 
     dual: Dual
 
-    def __init__(self, start: Array, count: int, tol: float) -> None:
+    def __init__(self, start: Array, count: int, tol: float, limits: Limits) -> None:
         self.best = self.trial = start.copy()
         self.value, self.bound, self.closed = np.inf, -np.inf, False
-        self._few, self._tol = max(1, NEAR_ROWS // count), tol
+        self._few, self._tol, self._limits = max(1, limits.near_rows // count), tol, limits
         self._none = (np.empty(0, dtype=np.int32),) * count
 
     @property
@@ -152,8 +146,8 @@ class _Search:
     def run(self) -> Generator[PointQuery | LineQuery, Any, None]:
         """Yield queries until the gap is closed."""
         failures, visits = 0, 0
-        while visits < VISITS:
-            point = PointQuery(self.trial.copy(), self._few * (MORE_ROWS if failures else 1), self._none)
+        while visits < self._limits.visits:
+            point = PointQuery(self.trial.copy(), self._few * (self._limits.more_rows if failures else 1), self._none)
             near: WorkingSet = yield point
             visits += 1
             if self._update(near.hinge):
@@ -164,7 +158,7 @@ class _Search:
                 hinges = yield LineQuery(self.best, self.trial - self.best)
                 visits += 1
                 share, least = _shorter(self.best, self.trial - self.best, hinges)
-                if least >= self.value or failures > MOST_WORSE:
+                if least >= self.value or failures > self._limits.worse_trials:
                     break
                 self.trial = self.best + share * (self.trial - self.best)
             if self.closed:
@@ -186,8 +180,8 @@ class _Search:
             if self.closed or (complete and not len(near.rows)):
                 return
             complete = not len(near.rows)
-            if visit > GATHERING_VISITS:  # all rows are there after so many visits that their number is at most doubled
-                quota *= 2
+            if visit > self._limits.gathering_visits:
+                quota *= 2  # all rows are there after so many visits that their number is at most doubled
             elif better:  # rows that no longer decide may go
                 held = selected_rows(held, (shares > 0.0) & (shares < 1.0))
 

@@ -88,11 +88,7 @@ def n_monomials(n_components: int, degree: int) -> int:
 
 @lru_cache(maxsize=8)
 def monomials(n_components: int, degree: int, coef0: float) -> Monomials:
-    """Return the tables for (z.z' + coef0)^degree.
-
-    `n_components`: D. `degree`: power of the kernel, >= 1. `coef0`: constant of the kernel, >= 0; with 0, monomials
-    below the full degree have weight 0.
-    """
+    """Return the tables for (z.z' + coef0)^degree in D coordinates; without coef0 lower monomials weigh 0."""
     index: dict[tuple[int, ...], int] = {(): 0}
     for size in range(1, degree + 1):
         for factors in combinations_with_replacement(range(n_components), size):

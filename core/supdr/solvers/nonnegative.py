@@ -17,13 +17,10 @@ SETTLED = 1e-12
 
 
 def solve_nonnegative(packed: NDArray, ridge: float, right: NDArray, start: NDArray, n_bounded: int) -> NDArray:
-    """Maximise right'z - z'(packed + ridge I) z / 2 over z with z_1, ..., z_b >= 0, one system per row.
+    """Maximise right'z - z'(packed + ridge I) z / 2 over z (n, d) with z_1, ..., z_b >= 0, one system per row.
 
-    No coordinate lowers its quadratic: where rounds run out the value is still at least that of the start.
-
-    `packed` (n, P): packed matrices, positive semidefinite, see `supdr.solvers.low_rank.packed_products`; `ridge`:
-    added to every diagonal, > 0; `right` (n, d): linear parts; `start` (n, d): where to begin, within the bounds;
-    `n_bounded`: b <= d. Returns (n, d).
+    `packed` (n, P): see `supdr.solvers.low_rank.packed_products`.  The value is at least that of the `start` (n, d),
+    within the bounds, even where rounds run out.
     """
     right, solution = np.ascontiguousarray(right), np.array(start, order="C")
     work = np.empty((right.shape[1], right.shape[1]))

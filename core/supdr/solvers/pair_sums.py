@@ -51,10 +51,7 @@ MARGIN = 4
 
 
 def pair_sums(Z: Array, n_jobs: int | None = None) -> tuple[float, Array]:
-    """Return U and dU/dZ of places Z: by a grid for more than `EXACT_ROWS` in at most two dimensions, else exactly.
-
-    `Z` (n, d). `n_jobs`: threads of the exact sums; they change no number. Returns `total`; `slopes` (n, d).
-    """
+    """Return U and dU/dZ of places Z (n, d): by a grid for many rows in at most two dimensions, else exactly."""
     if len(Z) > EXACT_ROWS and Z.shape[1] <= 2:
         return summed_on_grid(Z)
     return summed_exactly(Z, n_jobs)
@@ -79,10 +76,7 @@ def summed_exactly(Z: Array, n_jobs: int | None = None) -> tuple[float, Array]:
 
 @njit(cache=True, nogil=True, fastmath=_SUMS, error_model="numpy")
 def _exact_rows(columns: Array, first: int, last: int, totals: Array, away: Array) -> None:
-    """Write sum_j u_ij and sum_j u_ij^2 (z_i - z_j) of the rows first to last in place.
-
-    columns (d, n) holds Z across, totals (n,), away (n, d).
-    """
+    """Write sum_j u_ij (n,) and sum_j u_ij^2 (z_i - z_j) (n, d) of the rows first to last in place."""
     d, n = columns.shape
     u = np.empty(n)
     for i in range(first, last):

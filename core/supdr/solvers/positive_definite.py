@@ -9,10 +9,7 @@ from scipy.linalg.lapack import dposv
 
 
 def solve_positive(system: NDArray, right: NDArray) -> NDArray:
-    """Solve symmetric positive (semi-)definite systems: one, by Cholesky, or a stack; least norm where singular.
-
-    `system` (D, D) or (B, D, D): not written to; `right` (D, R) or (B, D, R): right-hand sides.
-    """
+    """Solve positive (semi-)definite systems: one, by Cholesky, or a stack; least norm where singular."""
     if system.ndim == 2:
         _, solution, failed = dposv(system, right)
         return solution if not failed else np.linalg.pinv(system, hermitian=True) @ right

@@ -27,12 +27,7 @@ from supdr.solvers.positive_definite import solve_positive
 
 
 def split_missing(X: NDArray) -> tuple[NDArray, NDArray | None]:
-    """Separate values and missing cells.
-
-    `X` (N, m): NaN marks a missing cell. Returns `filled` (N, m): `X` with column means over the observed cells
-    (0 if there is none) where cells are missing; `X` itself if none is; `observed` (N, m): 1.0 where observed, else
-    0.0; None if no cell is missing.
-    """
+    """Return X (N, m) with column means for NaN, and the mask of observed cells; X itself and None without NaN."""
     if not has_missing(X):
         return X, None
     missing, (total, count) = np.isnan(X), observed_sums(X)
@@ -63,10 +58,7 @@ def reconstruction_error(
     *,
     observed: NDArray | None = None,
 ) -> float:
-    """Return the sum of squared residuals over the observed cells, without the weight beta.
-
-    A row bias is recognised by its column: `latent` is (N, d) or (N, d + 1).
-    """
+    """Return the sum of squared residuals over observed cells, without beta; latent (N, d + 1) has a row bias."""
     if isinstance(X, SparseRows):
         return X.distance(*with_biases(latent, components, intercept_x))
     residual = reconstruct(latent, components, intercept_x)
@@ -84,10 +76,7 @@ def with_biases(latent: NDArray, components: NDArray, intercept_x: NDArray) -> t
 
 @dataclass(frozen=True, eq=False)
 class SparseResidual:
-    """X - Z V (N, m) of sparse rows X, for products and sums.
-
-    latent (N, d): Z; loadings (d, m): V.
-    """
+    """X - Z V (N, m) of sparse rows X, for products and sums; Z (N, d), V (d, m)."""
 
     X: SparseRows
     latent: NDArray
@@ -119,10 +108,7 @@ def reconstruction_terms(
     reg_v: float,
     observed: NDArray | None = None,
 ) -> dict[str, float]:
-    """Return R as the terms ``"reconstruction"`` (weighted by beta) and ``"regularisation"``.
-
-    The method adds its own ``"label"`` term, and its predictor's ridge to ``"regularisation"``.
-    """
+    """Return R as the terms ``"reconstruction"`` (weighted by beta) and ``"regularisation"``."""
     error = reconstruction_error(X, latent, components, intercept_x, observed=observed)
     visible = latent[:, : len(components)]
     ridge = reg_u * float(np.vdot(visible, visible)) + reg_v * float(np.vdot(components, components))
@@ -138,11 +124,9 @@ def fit_loadings(
     row_offset: NDArray | None = None,
     observed: NDArray | None = None,
 ) -> tuple[NDArray, NDArray]:
-    """Minimise R over V and bv: a ridge regression of X on [U, 1] in which only U's part is regularised.
+    """Return V (d, m) and bv (m,) that minimise R: a ridge regression of X on [U, 1] in which U alone is regularised.
 
-    `X` (N, m): data. `latent` (N, d): U, without row biases. `reg_v`, `beta`: ridge weight (>= 0) and reconstruction
-    weight (> 0); only ``reg_v / beta`` matters. `row_offset` (N,): bu. `observed` (N, m): mask of observed cells.
-    Every column needs one. Returns `components` (d, m); `intercept_x` (m,).
+    Only ``reg_v / beta`` matters; `row_offset` (N,): bu.  Every column needs an `observed` cell.
     """
     return solve_loadings(loading_sums(X, latent, row_offset, observed), reg_v / beta)
 
@@ -150,10 +134,7 @@ def fit_loadings(
 def loading_sums(
     X: NDArray, latent: NDArray, row_offset: NDArray | None, observed: NDArray | None
 ) -> tuple[NDArray, NDArray]:
-    """Return the sums over rows that loadings are made of; arguments as for `fit_loadings`.
-
-    Returns `grams` (d + 1, d + 1), or (m, d + 1, d + 1): of [U, 1]; `right` (d + 1, m): [U, 1]'X.
-    """
+    """Return [U, 1]'[U, 1] (d + 1, d + 1), or a stack (m, ...) with missing cells, and [U, 1]'X (d + 1, m)."""
     n_rows, d = latent.shape
     design = np.empty((n_rows, d + 1))  # [U, 1]
     design[:, :d] = latent
@@ -186,9 +167,8 @@ def latent_system(
 ) -> tuple[NDArray, NDArray]:
     """Return the matrix of the latent rows' normal equations, A = beta Vt Vt' + reg_u D, and Vt.
 
-    `components` (d, m): V; `reg_u`, `beta`: ridge weight (>= 0) and reconstruction weight (> 0); `row_bias`: whether Vt
-    has a last row of ones (and D a last zero); `observed` (N, m): mask of observed cells. Returns `system` (D, D), or
-    (N, D, D): D = d + 1 with a row bias, else d; `extended` (D, m): vt = [V; 1'], or V.
+    A is (D, D), or (N, D, D) with missing cells; with a row bias D = d + 1, Vt has a last row of ones and D a last
+    zero.
     """
     d, m = components.shape
     extended = components
@@ -213,13 +193,10 @@ def fold_in(
     row_bias: bool = False,
     observed: NDArray | None = None,
 ) -> NDArray:
-    """Minimise R over the latent rows, labels unseen: z = A^-1 beta Vt (x - bv).
+    """Return the latent rows (N, d) that minimise R, labels unseen: z = A^-1 beta Vt (x - bv).
 
-    `X` (N, m): data. `components` (d, m): V. `intercept_x` (m,): bv. `reg_u`, `beta`: ridge weight (>= 0) and
-    reconstruction weight (> 0); only ``reg_u / beta`` matters. `row_bias`: whether rows have a bias of their own: an
-    unregularised last coordinate with loading 1. `observed` (N, m): mask of observed cells; each row is then a system
-    of its own on its observed columns.  With a row bias every row needs an observed cell. Returns `latent` (N, d), or
-    (N, d + 1).
+    Only ``reg_u / beta`` matters.  A row bias is an unregularised last coordinate with loading 1.  With missing cells
+    each row is a system of its own, and with a row bias it needs an observed cell.
     """
     system, extended = latent_system(components, reg_u, beta, row_bias=row_bias, observed=observed)
     centred = X - intercept_x
@@ -232,10 +209,7 @@ def fold_in(
 def fold_in_derivative(
     components: NDArray, reg_u: float, beta: float, *, row_bias: bool = False, observed: NDArray | None = None
 ) -> NDArray:
-    """Return dz / dx = A^-1 beta Vt of `fold_in`, the same at all rows; arguments as there.
-
-    Returns (D, m), or (N, D, m): 0 where a cell is not observed.
-    """
+    """Return dz / dx = A^-1 beta Vt of `fold_in`, (D, m) at all rows, or (N, D, m) with 0 in missing cells."""
     system, extended = latent_system(components, reg_u, beta, row_bias=row_bias, observed=observed)
     if observed is None:
         return solve_positive(system, beta * extended)
@@ -243,13 +217,9 @@ def fold_in_derivative(
 
 
 def sgd_shrinkage(reg: float, shape: tuple[int, int], observed: NDArray | None, axis: int) -> NDArray:
-    """Return each row's (``axis=1``) or column's (``axis=0``) ridge weight per observed cell.
+    """Return each row's (``axis=1``) or column's (``axis=0``) ridge weight per observed cell, (N,) or (m,).
 
-    One epoch visits every observed cell once and takes a share of the ridge with each, so that the shares of a row, or
-    column, add up to `reg`.
-
-    `reg`: ridge weight; `shape`: (N, m); `observed` (N, m): mask of observed cells; `axis`: 1 for rows (reg_u), 0 for
-    columns (reg_v). Returns (N,) or (m,).
+    One epoch visits every observed cell once; the shares of a row, or column, add up to `reg`.
     """
     counts = np.full(shape[1 - axis], float(shape[axis])) if observed is None else observed.sum(axis=axis)
     return reg / np.maximum(counts, 1.0)

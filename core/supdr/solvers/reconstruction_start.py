@@ -19,12 +19,8 @@ WHITE = 1e-6
 def pca_start(X: Any, n_components: int, rows: Any = None) -> Any:
     """Return U = sqrt(N) times the first left singular vectors of the centred X: unit variance, signs fixed.
 
-    Whitened data have no leading direction, any rotation of them is as good: their first columns are taken, which come
-    from the directions of largest variance before whitening.
-
-    `X` (N, m): data; missing cells filled with column means (`split_missing`). `n_components`: d. `rows`: what works on
-    rows where X is in partitions: singular vectors are then those of a triangle R with R'R = X'X. Returns `latent` (N,
-    min(d, N, m)).
+    Whitened data have no leading direction: their first columns are taken, which come from the directions of largest
+    variance.  Of rows in partitions the vectors are those of a triangle R with R'R = X'X.
     """
     if isinstance(X, SparseRows):
         return _sparse_start(X, n_components)
@@ -94,14 +90,10 @@ def initial_factors(
     observed: Any = None,
     rows: Any = None,
 ) -> tuple[Any, NDArray, NDArray]:
-    """Return the starting Z, V and bv.
+    """Return the starting Z (N, d), or (N, d + 1) with a row bias, V (d, m) and bv (m,).
 
-    `X` (N, m): data; missing cells filled with column means. `n_components`: d. `init` (one of "pca", "random"):
-    ``"pca"`` and an array give U; then V and bv are the best for it, and bu is 0.  Coordinates that PCA cannot provide
-    (d > min(N, m)) are random.  ``"random"``: everything N(0, init_scale^2), as in the paper. `init_scale`: standard
-    deviation of random entries. `rng`: source of random numbers. `reg_v`, `beta`, `row_bias`, `observed`: as in
-    `fit_loadings` and `fold_in`. `rows`: number of columns, and what works on rows where X and `observed` are in
-    partitions. Returns `latent` (N, d) or (N, d + 1); `components` (d, m); `intercept_x` (m,).
+    "pca" and an array give U, for which V and bv are the best and bu is 0; coordinates that PCA cannot provide are
+    random. "random": everything N(0, init_scale^2), as in the paper.
     """
     m, over = (X.shape[1], InMemoryRows(len(X))) if rows is None else rows
     latent = over.each(np.multiply, over.normal(rng, n_components + row_bias), init_scale)

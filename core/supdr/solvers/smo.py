@@ -45,7 +45,7 @@ class SVMSolution(NamedTuple):
     objective : float
         Dual value at `alpha`: a lower bound on the optimum of the primal.
     gap : float
-        Primal value at `alpha` and `best_bias` minus `objective`; nonnegative up to rounding.
+        Primal value at `alpha` and `best_bias` minus `objective`, >= 0; see `duality_gap`.
     iterations : int
         Pair steps and conjugate gradient products made.
     converged : bool
@@ -177,6 +177,15 @@ def minimising_bias(decision: Array, y: Array, C: Array | float, linear: Array |
     if cumulated[k] <= positive_weight + rounding and k + 1 < len(r):
         return float(0.5 * (r[order[k]] + r[order[k + 1]]))
     return float(r[order[k]])
+
+
+def duality_gap(alpha: Array, C: Array | float, slacks: Array) -> float:
+    """Return sum_i C_i max(0, t_i) - alpha_i t_i, the primal minus the dual value at a feasible alpha (n,).
+
+    t (n,), the `slacks`: p_i - y_i (f_i + b).  No term is negative, rounded or not, since 0 <= alpha <= C; a difference
+    of the two values may be.
+    """
+    return float((C * np.maximum(0.0, slacks) - alpha * slacks).sum())
 
 
 def checked_vector(values: ArrayLike, name: str, n: int) -> Array:
@@ -395,13 +404,12 @@ def _solution(state: _State, y: Array, C: Array, p: Array, iterations: int, tol:
         bias = -0.5 * float((state.gradient + state.rise).min() + (state.gradient + state.fall).max())
     best_bias = minimising_bias(decision, y, C, p)
     objective = 0.5 * float(state.beta @ (target - state.gradient))
-    losses = np.maximum(0.0, p - y * (decision + best_bias))
-    primal = 0.5 * float(state.beta @ decision) + float(C @ losses)
+    alpha = np.abs(state.beta)
     return SVMSolution(
-        alpha=np.abs(state.beta),
+        alpha=alpha,
         bias=bias,
         objective=objective,
-        gap=primal - objective,
+        gap=duality_gap(alpha, C, p - y * (decision + best_bias)),
         iterations=iterations,
         converged=bool(state.spread() < tol),
         decision=decision,

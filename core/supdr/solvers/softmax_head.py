@@ -33,14 +33,10 @@ TOLERANCES = 1e-3, 1e-6
 
 
 def loo_softmax(features: NDArray, codes: NDArray, weights: NDArray | None = None) -> tuple[NDArray, NDArray]:
-    """Fit the softmax, its ridge chosen by approximate leave-one-out log loss.
+    """Return coef (d, K) and intercept (K,) of the softmax, its ridge chosen by approximate leave-one-out log loss.
 
-    From a ridge of n downwards, a decade a step, as long as it gets better: the stronger, the quicker to fit.
-
-    `features` (n, d): latent rows, with columns of comparable scale; `codes` (n,): their classes, 0 to K - 1, each with
-    a row; `weights` (n,): c, what the log loss of each row is multiplied by, > 0. Returns `coef` (d, 1) for two
-    classes, else (d, K); `intercept` (1,) or (K,): of two classes the one score is that of the second against the
-    first.
+    Of two classes there is one score, that of the second against the first.  Ridges fall from n by a decade as long as
+    it gets better: the stronger, the quicker to fit.
     """
     weights = np.ones(len(codes)) if weights is None else weights
     total = float(weights.sum())
@@ -62,12 +58,9 @@ def loo_softmax(features: NDArray, codes: NDArray, weights: NDArray | None = Non
 def fitted_head(
     features: NDArray, codes: NDArray, weights: NDArray, start: NDArray, ridge: float, tolerance: float
 ) -> NDArray:
-    """Minimise the log loss with one ridge by L-BFGS.
+    """Minimise the log loss with one ridge by L-BFGS, from `start` (d + 1, K) on, intercepts in its last row.
 
-    As scikit-learn's logistic regression does, whose checks of its arguments take most of the time on small data.
-
-    `features`, `codes`, `weights`: as in `loo_softmax`; `start` (d + 1, 1) or (d + 1, K): coefficients and, in the last
-    row, intercepts; `tolerance`: largest entry of the mean loss's gradient at the end.
+    scikit-learn's logistic regression does the same; its checks take most of the time on small data.
     """
     design = np.column_stack([features, np.ones(len(features))])
     shares = weights / weights.sum()
@@ -121,11 +114,7 @@ def _log_loss(scores: NDArray, own: NDArray, shares: NDArray) -> float:
 def left_out_losses(
     features: NDArray, codes: NDArray, weights: NDArray, coef: NDArray, intercept: NDArray, ridge: float
 ) -> NDArray:
-    """Approximate the log loss of every row as if it had been left out of the fit.
-
-    `features`, `codes`, `weights`: as in `loo_softmax`; `coef` (1, d) or (K, d): the minimiser for this ridge;
-    `intercept` (1,) or (K,). Returns (n,): not weighted.
-    """
+    """Approximate the log loss (n,) of every row as if it had been left out of the fit at this ridge."""
     design = np.column_stack([features, np.ones(len(features))])
     scores = features @ coef.T + intercept
     single = scores.shape[1] == 1

@@ -28,10 +28,7 @@ NEGLIGIBLE = 1e-12
 
 
 class Span(NamedTuple):
-    """x -> coordinates (r + 1,).
-
-    `shift` (D,): mean of the rows; `directions` (D, r): orthonormal.
-    """
+    """x -> coordinates (r + 1,) by the mean (D,) of the rows and orthonormal `directions` (D, r)."""
 
     shift: Array
     directions: Array

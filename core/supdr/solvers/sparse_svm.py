@@ -35,12 +35,7 @@ FEW_COLUMNS, DENSE_CELLS = 300, 1 << 25
 def solve_sparse_svm(
     X: Any, y: Array, C: float, *, tol: float = 1e-6, max_passes: int = MOST_PASSES, random_state: int = 0
 ) -> LinearSVMSolution:
-    """Fit a linear support vector machine to sparse rows; `iterations` of the result are passes.
-
-    `X` (n, m): csr array; `y` (n,): labels -1 and +1, both present; `C`: weight of the hinge, > 0; `tol`: relative
-    duality gap; `max_passes`: steps along each dual variable at most; `random_state`: orders the steps.  Few columns
-    are made dense: Newton steps then take less time.
-    """
+    """Fit a linear SVM to sparse rows (n, m), few columns as dense ones; `iterations` of the result are passes."""
     if X.shape[1] <= FEW_COLUMNS and X.shape[0] * X.shape[1] <= DENSE_CELLS:
         return solve_linear_svm(X.toarray(), y, C, tol=tol)
     rng = np.random.default_rng(random_state)

@@ -31,11 +31,8 @@ def purify(beta: NDArray, C: NDArray | float, features: NDArray) -> NDArray:
     """Return signed multipliers (n,) at a vertex of the optimal face: the same w and b, fewest free support vectors.
 
     While there are more free multipliers than rank [features, 1] of their rows, they move along a vector v with
-    [features, 1]'v = 0 until one hits a bound.  That changes neither sum beta_i features_i nor sum beta; rows whose
-    multiplier was free stay on the margin, so the objective stays too.
-
-    `beta` (n,): alpha y, 0 <= alpha <= C; `C` (n,): upper bound of alpha; `features` (n, d): what the SVM is linear in.
-    Returns (n,).
+    [features, 1]'v = 0 until one hits a bound: neither sum beta_i features_i nor sum beta changes, and the objective
+    stays.
     """
     C = np.full(len(beta), C, dtype=float)
     beta = np.where(np.abs(beta) <= AT_BOUND * C, 0.0, beta)

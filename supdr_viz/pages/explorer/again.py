@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from supdr.quality import Stability
 from supdr.quality.resampling import iterate_stability
+from supdr_viz.data.number_format import per_cent
 from supdr_viz.pages.explorer.question import Interrupted, Question, paragraph
 from supdr_viz.pictures.types import Frame
 from supdr_viz.run.pool import Pool
@@ -57,7 +58,7 @@ class Again(Question):
         fits = len(answer.maps)
         if fits < 2:
             return paragraph(f"{fits} of {answer.n_fits} fits.")
-        kept, chance = (f"{100 * share:.0f}\u00a0%" for share in (np.mean(answer.kept), answer.chance))
+        kept, chance = map(per_cent, (np.mean(answer.kept), answer.chance))
         some = "" if fits == answer.n_fits else f" ({fits} of {answer.n_fits} fits so far)"
         text = paragraph(
             f"{kept} of a row's {answer.n_neighbors} neighbours stay; of unrelated maps {chance} would{some}."

@@ -7,6 +7,7 @@ import panel as pn
 from numpy.typing import NDArray
 
 from supdr.quality import SelectionExplanation, explain_pair
+from supdr_viz.data.number_format import per_cent
 from supdr_viz.pages.explorer.question import ON_DISK, TABLE_CSS, paragraph, table
 from supdr_viz.pages.explorer.small_pictures import cells, histograms, side_by_side
 from supdr_viz.run.session import Session
@@ -130,7 +131,7 @@ def pair_text(
     text = f"{where}: {explanation.n_selected:,} rows of {first}, {explanation.n_rest:,} of {second}. "
     if explanation.rule:
         rule = " and ".join(map(str, explanation.rule)).replace("<=", "≤").replace(">=", "≥")
-        here, there = (f"{100 * share:.0f}\u00a0%" for share in (explanation.holds, explanation.rest_holds))
+        here, there = map(per_cent, (explanation.holds, explanation.rest_holds))
         text += f"{rule} holds for {here} of {first} and {there} of {second}."
     else:
         text += "No interval of few columns separates them."

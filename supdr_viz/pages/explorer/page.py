@@ -11,6 +11,7 @@ import panel as pn
 
 from supdr.datasets import Dataset
 from supdr_viz.controls.sidebar import Controls
+from supdr_viz.data.number_format import per_cent
 from supdr_viz.data.sources import SOURCES
 from supdr_viz.experiment.build import NotAtHand
 from supdr_viz.experiment.codec import arguments_entries
@@ -260,7 +261,7 @@ class Explorer:
         if not self._fits or self.transport.kernels.waiting or settings is None:
             return
         mean = f" The cell is the mean of {self._fits} such fits, so its error is another." if self._fits > 1 else ""
-        text = f"One split: {settings.test_share:.0%} of the rows are held out, by seed {settings.seed}."
+        text = f"One split: {per_cent(settings.test_share)} of the rows are held out, by seed {settings.seed}."
         where = f"A cell of a sweep{f', {self._place}' if self._place else ''}. "
         self.layout.exchange.say(where + text + mean, "info")
         self._fits = 0

@@ -21,6 +21,7 @@ from supdr.quality import (
     trust_curve,
 )
 from supdr.quality.checking import usable_neighbors
+from supdr_viz.data.number_format import per_cent
 from supdr_viz.pages.explorer.question import Question, paragraph, table
 from supdr_viz.pages.explorer.small_pictures import bar, curves, side_by_side
 from supdr_viz.pictures.map_quality import InputRows
@@ -141,7 +142,7 @@ def neighbours_text(answer: Kept) -> str:
     k = usable_neighbors(answer.n_rows)
     ((kept, chance),) = np.column_stack([curve.overlap, curve.chance])[curve.n_neighbors == k]
     nearest = "nearest row" if k == 1 else f"{k} nearest rows"
-    text = f"Of the {nearest} on the map {_percent(kept)} are nearest in the input, too; by chance {_percent(chance)}."
+    text = f"Of the {nearest} on the map {per_cent(kept)} are nearest in the input, too; by chance {per_cent(chance)}."
     lines = {
         "trust": (curve.trustworthiness, "curve 0"),
         "continuity": (curve.continuity, "curve 1"),
@@ -162,9 +163,9 @@ def class_text(trust: ClassTrust, names: list[str]) -> str:
     share = trust.n_rows / trust.n_rows.sum()
     (false_other, false_own), (lost_other, lost_own) = (share @ np.nan_to_num(each) for each in (false, lost))
     text = (
-        f"Of the nearest rows on the map {_percent(false_other)} are false and of another class, {_percent(false_own)} "
+        f"Of the nearest rows on the map {per_cent(false_other)} are false and of another class, {per_cent(false_own)} "
         "false and of the own class, which was pressed together. Of the nearest rows in the input "
-        f"{_percent(lost_own)} are lost though of the own class, which was torn, and {_percent(lost_other)} lost and "
+        f"{per_cent(lost_own)} are lost though of the own class, which was torn, and {per_cent(lost_other)} lost and "
         "of another class: classes were drawn apart, which a supervised map is made for."
     )
     worst = np.nan_to_num(false[:, 0] + lost[:, 1])
@@ -174,8 +175,8 @@ def class_text(trust: ClassTrust, names: list[str]) -> str:
             widgets.escape(names[int(trust.classes[code])]),
             f"{trust.trustworthiness[code]:.2f}",
             f"{trust.continuity[code]:.2f}",
-            f"{bar(false[code], (OTHER, OWN))} {_percent(false[code, 0])}",
-            f"{bar(lost[code], (OTHER, OWN))} {_percent(lost[code, 1])}",
+            f"{bar(false[code], (OTHER, OWN))} {per_cent(false[code, 0])}",
+            f"{bar(lost[code], (OTHER, OWN))} {per_cent(lost[code, 1])}",
         )
         for code in order
     ]
@@ -193,10 +194,6 @@ def clusters_text(reliability: ClusterReliability) -> str:
         else f", {reliability.n_draws} of {reliability.n_iterations} draws so far"
     )
     return (
-        f"Clusters of the map are real to {_percent(reliability.steadiness)} (steadiness); clusters of the input are "
-        f"kept to {_percent(reliability.cohesiveness)} (cohesiveness{some})."
+        f"Clusters of the map are real to {per_cent(reliability.steadiness)} (steadiness); clusters of the input are "
+        f"kept to {per_cent(reliability.cohesiveness)} (cohesiveness{some})."
     )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}\u00a0%"

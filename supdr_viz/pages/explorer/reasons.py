@@ -264,7 +264,7 @@ def selection_text(explanation: SelectionExplanation) -> str:
             explanation.names, explanation.effects, explanation.means, explanation.rest_means
         )
     ]
-    rule = str(explanation)
+    rule = str(explanation).replace("%", "\u00a0%").replace("<=", "≤").replace(">=", "≥")
     return (
         paragraph(f"{explanation.n_selected:,} selected rows against {explanation.n_rest:,} others.")
         + paragraph(rule[:1].upper() + rule[1:] + ".")

@@ -9,7 +9,7 @@ import panel as pn
 
 from supdr.sensitivity import Progress
 from supdr_viz.controls.presets import PresetGallery
-from supdr_viz.data.number_format import duration
+from supdr_viz.data.number_format import duration, per_cent
 from supdr_viz.pages import navigation
 from supdr_viz.pages.sensitivity.charts import SweepCharts
 from supdr_viz.pages.sensitivity.elements import View
@@ -198,7 +198,7 @@ class SensitivityLayout:
 
     def describe(self, settings: SweepSettings, titles: Sequence[str], metric: str, note: str) -> None:
         """Say what the plots show; `note`: which rows are fitted, if not all."""
-        protocol = f"{settings.folds} folds" if settings.folds > 1 else f"{settings.base.test_share:.0%} held out"
+        protocol = f"{settings.folds} folds" if settings.folds > 1 else f"{per_cent(settings.base.test_share)} held out"
         if settings.repeats > 1:
             protocol += f", {settings.repeats} repetitions"
         protocol += ", test rows take part unlabelled" if settings.transductive else ""

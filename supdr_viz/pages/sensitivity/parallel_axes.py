@@ -79,7 +79,7 @@ def _lines(view: View) -> list[dict[str, Any]]:
     """Return a line for each cell that has a score, the best last: it lies above the others."""
     low, high = view.limits
     lines: list[dict[str, Any]] = []
-    for number, rank in reversed(ranks(view).items()):
+    for number, rank in reversed([*ranks(view).items()]):
         score = view.factor * view.result.cells[number].mean(view.metric)
         places = np.unravel_index(number, view.result.shape)
         heights = [place / max(size - 1, 1) for place, size in zip(places, view.result.shape)]

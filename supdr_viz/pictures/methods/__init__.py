@@ -48,7 +48,7 @@ def common_modes(estimator: Any, task: str) -> tuple[Mode, ...]:
 FAMILIES: dict[str, Callable[[Any, str], tuple[Mode, ...]]] = {
     "ClassAtlas": class_atlas.modes,
     "MAC": mac.modes,
-    "SLDR": sldr.modes,
-    "SDRGLM": sdr_glm.modes,
-    "SNF": snf.modes,
+    "BaseSLDR": sldr.modes,
+    "BaseSDRGLM": sdr_glm.modes,
+    "BaseSNF": snf.modes,
 }

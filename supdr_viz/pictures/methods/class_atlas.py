@@ -36,7 +36,7 @@ MAX_TIED = 40
 RING = 0.02
 
 HELP = {
-    "doubtful rows": f"the gate gives other classes {DOUBTFUL:.0%} or more, without the row's own label",
+    "doubtful rows": f"the gate gives other classes {100 * DOUBTFUL:.0f}\u00a0% or more, without the row's own label",
     "disagreement": "mean KL(p || s): how much the picture lies about the gate",
     "overlap": "largest sum of two radii by the distance of their centres: above 1, discs meet",
 }

@@ -6,11 +6,10 @@ import pytest
 
 from supdr.datasets import FileProblem
 from supdr_viz.controls.openml import OpenMLPanel
-from supdr_viz.controls.upload import UploadPanel
 from supdr_viz.experiment.build import build_dataset
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.ui.background import Outcome, attempt, in_background
+from supdr_viz.ui.background import Latest, Outcome, attempt, in_background
 from supdr_viz.ui.dropper import file_dropper
 from tests.viz.control_cases import csv, watched_controls
 
@@ -131,15 +130,14 @@ def test_a_file_is_taken_once_whenever_the_one_before_is_taken_back():
     assert not dropper.value  # no file is kept
 
 
-def test_late_answers_of_an_earlier_file_are_dropped(monkeypatch):
-    waiting = []
-    monkeypatch.setattr("supdr_viz.ui.background.in_background", lambda work, done: waiting.append((work, done)))
-    panel = UploadPanel(lambda dataset, options: None)
-    panel.receive("first.csv", csv(rows=10))
-    panel.receive("second.csv", csv(rows=20))
+def test_late_answers_to_what_was_asked_earlier_are_dropped():
+    waiting, answers = [], []
+    latest = Latest(lambda work, done: waiting.append((work, done)))
+    for name in ("first", "second"):
+        latest.ask(lambda name=name: name, answers.append)
     for work, done in reversed(waiting):
         done(attempt(work))
-    assert panel.look.name == "second.csv"
+    assert [each.value for each in answers] == ["second"]
 
 
 def test_openml_offline_says_so():

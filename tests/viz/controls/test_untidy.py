@@ -98,7 +98,11 @@ def described():
 
 @pytest.mark.parametrize(
     ("left_out", "features"),
-    [pytest.param((), 8, marks=pytest.mark.slow), (("depth",), 7), (("depth", "batch"), 4)],
+    [
+        pytest.param((), 8, marks=pytest.mark.slow),
+        pytest.param(("depth",), 7, marks=pytest.mark.slow),
+        (("depth", "batch"), 4),
+    ],
 )
 def test_a_choice_of_columns_that_describe_rows_survives_link_program_and_sweep(left_out, features, tmp_path):
     (tmp_path / "rows.zip").write_bytes(described())

@@ -2,11 +2,10 @@
 
 import errno
 import os
-import signal
 import sys
 import tempfile
 import urllib.error
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -18,24 +17,10 @@ from supdr_viz.data.atomic_write import write_atomically
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.export.film import mp4
 from supdr_viz.ui.background import attempt
+from tests.full_disk import room_for
 from tests.viz.films import film, finished
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of a process's files are set by Unix")
-
-
-@contextmanager
-def room_for(size):
-    """Let no file grow beyond some bytes meanwhile, as on a disk that is nearly full."""
-    import resource
-
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, handler)
 
 
 def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path):

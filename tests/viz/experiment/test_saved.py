@@ -77,7 +77,7 @@ def test_sweeps(saved):
 
 def test_a_store_of_a_sweep(tmp_path, monkeypatch):
     """Fits are kept for one release: its number is part of their keys."""
-    monkeypatch.setattr("supdr.sensitivity.keys.version", lambda package: SAVED["store"]["release"])
+    monkeypatch.setattr("supdr.sensitivity.fitting.version", lambda package: SAVED["store"]["release"])
     settings, problems = parse_sweep_query(arguments(SAVED["store"]["link"]))
     assert problems == []
     store = tmp_path / "fits.sqlite"

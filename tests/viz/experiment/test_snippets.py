@@ -59,7 +59,17 @@ def test_snippet_repeats_the_run(case, tmp_path):
     assert "train" in printed
 
 
-@pytest.mark.parametrize("method", [name for name in MENU if name not in ("NSDR", "LSDR")])
+OF_AN_EXTRA = ("UMAP", "PaCMAP")  # whose first fit compiles for seconds
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in OF_AN_EXTRA else ())
+        for name in MENU
+        if name not in ("NSDR", "LSDR")
+    ],
+)
 def test_snippet_of_every_other_method(method, tmp_path):
     settings = Settings(data=suited(method), method=method)
     dataset = build_dataset(settings)

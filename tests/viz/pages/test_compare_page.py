@@ -47,6 +47,7 @@ def test_columns_run_to_their_ends_in_step():
         assert iterations(visitor) == [1, 1]
 
 
+@pytest.mark.slow
 def test_the_clock_may_count_time():
     with compared() as visitor:
         visitor.do(lambda: visitor.widget("", options=["by iteration", "by time"]).param.update(value="by time"))
@@ -74,6 +75,7 @@ def test_a_bad_address_is_said_and_survived():
         assert set(iterations(visitor)) == {1}
 
 
+@pytest.mark.slow
 def test_data_that_are_not_at_hand_are_asked_for():
     with compared("?data=file&data.name=mine.csv&method=LDA&b=NSDR") as visitor:
         assert visitor.sees("mine.csv")

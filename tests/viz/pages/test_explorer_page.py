@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from supdr_viz.experiment.methods import MENU
-from supdr_viz.papers import few_labels
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.session import Session
 from tests.viz.visitor import Visitor
@@ -182,6 +181,7 @@ def test_a_link_to_a_file_says_which_file_it_wants():
         assert visitor.widget("Run").disabled
 
 
+@pytest.mark.slow
 def test_views_of_a_file_have_a_local_model_each():
     rng = np.random.default_rng(0)
     y = np.arange(120) % 2
@@ -198,8 +198,8 @@ def test_views_of_a_file_have_a_local_model_each():
             assert re.search(rf"{view} \d+ %", visitor.text)
 
 
-def test_a_table_of_a_paper_begins_when_its_data_come(monkeypatch):
-    monkeypatch.setattr(few_labels, "N_DRAWS", 1)
+@pytest.mark.slow
+def test_a_table_of_a_paper_begins_when_its_data_come():
     rng = np.random.default_rng(0)
     columns = np.round(rng.normal(size=(54, 8)), 4)
     rows = [",".join(f"{cell}" for cell in (*row, round(row[0] + row[1] ** 2, 4))) for row in columns]
@@ -219,6 +219,7 @@ def test_a_table_of_a_paper_begins_when_its_data_come(monkeypatch):
 # --- what the planes show ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_embedding_transform_and_pull():
     with Visitor(SMALL) as visitor:
         steps(visitor, 5)
@@ -234,6 +235,7 @@ def test_embedding_transform_and_pull():
         np.testing.assert_array_equal(visitor.places("latent"), learnt)
 
 
+@pytest.mark.slow
 def test_many_classes_and_dimensions():
     with Visitor("?data=digits&method=LSDR&method.n_components=9") as visitor:
         steps(visitor, 3)
@@ -250,6 +252,7 @@ def test_many_classes_and_dimensions():
         assert visitor.iteration == 3  # looking does not touch the run
 
 
+@pytest.mark.slow
 def test_regression():
     with Visitor("?data=diabetes&method=LSDR") as visitor:
         steps(visitor, 3)
@@ -285,6 +288,7 @@ def test_predicted_values_come_first_for_a_regression():
         assert visitor.sees("R² test")
 
 
+@pytest.mark.slow
 def test_one_latent_dimension_is_a_strip():
     with Visitor("?data=moons&data.n_samples=80&method=LSDR&method.n_components=1") as visitor:
         steps(visitor, 3)
@@ -292,6 +296,7 @@ def test_one_latent_dimension_is_a_strip():
         assert visitor.sees("1-D, jittered")
 
 
+@pytest.mark.slow
 def test_wide_generated_data_say_what_their_plane_is():
     with Visitor("?data=disc&data.n_samples=100&data.n_noise_features=20&method=LSDR") as visitor:
         assert "×" in visitor.head("Input space")
@@ -315,6 +320,7 @@ SHEET = (
 )
 
 
+@pytest.mark.slow
 def test_the_sheet_unrolls_and_beats_the_constant():
     with Visitor("?data=iris&method=LSDR") as visitor:
         visitor.choose("Example", "A sheet unrolls, SNF").settle()

@@ -99,6 +99,7 @@ def test_what_is_wrong_with_a_link_is_said():
         assert visitor.sees("NSDR has no parameter 'wings' to sweep")
 
 
+@pytest.mark.slow
 def test_a_store_that_cannot_be_used_is_said_and_sweeps_run_without_it(tmp_path, keep_sweeps_in):
     path = tmp_path / "other.sqlite"
     path.write_bytes(b"no database at all" * 100)
@@ -111,6 +112,7 @@ def test_a_store_that_cannot_be_used_is_said_and_sweeps_run_without_it(tmp_path,
     assert path.read_bytes() == b"no database at all" * 100
 
 
+@pytest.mark.slow
 def test_data_that_must_be_loaded_are_asked_for():
     with swept("?data=openml&data.name=336&method=NSDR") as visitor:
         assert visitor.sees("Press Load")
@@ -155,14 +157,14 @@ def test_what_is_handed_over_without_the_documents_lock_is_heatmap():
         assert visitor.model("heatmap").yaxis[0].axis_label_text_color != before
 
 
-@pytest.mark.parametrize(("fits", "mean"), [(3, "mean of 3 such fits"), (1, "")])
+@pytest.mark.parametrize(("fits", "mean"), [(3, "mean of 3 such fits"), pytest.param(1, "", marks=pytest.mark.slow)])
 def test_a_cell_that_is_opened_runs_and_says_on_which_split(fits, mean):
     """The heatmap's links end in ``cell``: over how many fits its number is a mean."""
     link = "?data=moons&data.n_samples=60&method=LSDR&method.max_iter=5&method.tol=0&test=0.333&seed=4&speed=fast"
     with Visitor(f"{link}&cell={fits}") as visitor:
         visitor.settle()
         assert visitor.stands == ("finished", 5)
-        assert "33% of the rows are held out, by seed 4" in visitor.text
+        assert "33 % of the rows are held out, by seed 4" in visitor.text
         assert mean in visitor.text
         assert ("The cell is the mean" in visitor.text) == bool(mean)
         assert "cell=" not in visitor.query

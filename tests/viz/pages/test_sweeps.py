@@ -209,7 +209,7 @@ def test_per_cents_stand_wherever_a_share_is_shown():
         assert said in cell_text(view, number)
         assert "β = " in cell_text(view, number)  # as beside the axis
     assert all(text.endswith("\u00a0%") for text in column(heatmap(view), hv.Labels, "said"))
-    assert hv.render(curve(view, 0), backend="bokeh").yaxis[0].formatter.format == "%g %%"
+    assert hv.render(curve(view, 0), backend="bokeh").yaxis[0].formatter.format == "%.3g %%"
     apart = column(difference(replace(view, rival=view)), hv.HeatMap, "text")
     assert all("<b>+0.0</b> points" in text for text in apart)
 

@@ -35,9 +35,15 @@ from supdr_viz.papers.sldr import PartAccuracy, Search
 PAPERS = ("nsdr-table-2", "nsdr-figure-4", "mac-figure-6", "sldr-table-2", "sdr-glm-figure-1b", "snf-table-2")
 
 
-def run(folder, *options):
-    names = ["--store", str(folder / "s.sqlite"), "--out", str(folder / "out"), "--workers", "1"]
+def run(folder, *options, store=None):
+    names = ["--store", str(store or folder / "s.sqlite"), "--out", str(folder / "out"), "--workers", "1"]
     return main(["reproduce", *options, *names])
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """A store of finished fits, for tests that need the same ones."""
+    return tmp_path_factory.mktemp("store") / "s.sqlite"
 
 
 def test_without_a_name_all_items_are_listed(capsys):
@@ -89,8 +95,8 @@ def test_noise_does_not_turn_twice_the_figure_into_the_figure():
     assert Row("x", noisy * 4, 0.008).standard_error < Row("x", noisy, 0.008).standard_error
 
 
-def test_a_quick_item_writes_three_files_and_is_not_computed_twice(tmp_path, capsys):
-    assert run(tmp_path, "nsdr-figure-1", "--quick") == 0
+def test_a_quick_item_writes_three_files_and_is_not_computed_twice(tmp_path, store, capsys):
+    assert run(tmp_path, "nsdr-figure-1", "--quick", store=store) == 0
     first = capsys.readouterr().out
     rows = list(csv.DictReader((tmp_path / "out.csv").read_text().splitlines()))
     assert [row["item"] for row in rows] == ["nsdr-figure-1"] * 5
@@ -102,14 +108,14 @@ def test_a_quick_item_writes_three_files_and_is_not_computed_twice(tmp_path, cap
     page = (tmp_path / "out.html").read_text()
     assert page.count("<svg") == 5
     assert not re.search(r"""(src|href)=|https?://""", page)
-    before = (tmp_path / "s.sqlite").read_bytes()
-    assert run(tmp_path, "nsdr-figure-1", "--quick") == 0
+    before = store.read_bytes()
+    assert run(tmp_path, "nsdr-figure-1", "--quick", store=store) == 0
     assert capsys.readouterr().out == first
-    assert (tmp_path / "s.sqlite").read_bytes() == before
+    assert store.read_bytes() == before
 
 
-def test_missing_data_are_said_and_the_rest_goes_on(tmp_path, capsys):
-    assert run(tmp_path, "sdr-glm-table-2", "nsdr-figure-1", "--quick") == 1
+def test_missing_data_are_said_and_the_rest_goes_on(tmp_path, store, capsys):
+    assert run(tmp_path, "sdr-glm-table-2", "nsdr-figure-1", "--quick", store=store) == 1
     said = capsys.readouterr().out
     assert "not measured: round-trip times are read from planetlab_rtt.npz" in said
     assert "reproduced      share of draws that LSDR separates" in said

@@ -143,7 +143,12 @@ def test_a_link_to_an_example_is_known_by_its_name_and_begins_with_its_picture()
 
 
 @pytest.mark.parametrize(
-    ("page", "presets"), [("explorer", PRESETS), ("compare", COMPARISON_PRESETS), ("sensitivity", SWEEP_PRESETS)]
+    ("page", "presets"),
+    [
+        ("explorer", PRESETS),
+        pytest.param("compare", COMPARISON_PRESETS, marks=pytest.mark.slow),
+        pytest.param("sensitivity", SWEEP_PRESETS, marks=pytest.mark.slow),
+    ],
 )
 def test_the_gallery_of_every_page_offers_every_example_once(page, presets):
     with Visitor(page=page) as visitor:

@@ -254,7 +254,7 @@ def test_link_and_settings_file_carry_the_task():
     assert problems
 
 
-@pytest.mark.parametrize("share", [1.0, 0.4])
+@pytest.mark.parametrize("share", [1.0, pytest.param(0.4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("name", "target", "task"),
     [(name, "y.npy", "auto") for name in LEARNERS] + [("SDRGLM", "few.npy", "regression"), ("LSDR", "few.npy", "auto")],
@@ -304,7 +304,10 @@ def test_every_picture_of_the_method_is_drawn_of_the_sample(name):
         assert picture.mode == mode
 
 
-@pytest.mark.parametrize(("target", "name"), [("y.npy", "SDRGLM"), ("few.npy", "SDRGLM"), ("few.npy", "MAC")])
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [("y.npy", "SDRGLM"), *(pytest.param("few.npy", each, marks=pytest.mark.slow) for each in ("SDRGLM", "MAC"))],
+)
 def test_a_report_shows_the_rows_of_the_page(target, name):
     session, _, surface = stepped(settings_of(name, target))
     last = filming(session)().moments[-1]

@@ -72,7 +72,7 @@ def test_what_takes_time_is_only_computed_of_what_is_seen(hands, player, monkeyp
         looks.append(state.iteration)
         command = threading.Thread(target=player.set_slow_start, args=(0,))
         command.start()
-        command.join(10.0)
+        command.join(60.0)
         obeyed.append(not command.is_alive())
         return {"bound": 0.5 * problem.losses(state)["objective"]}
 

@@ -159,7 +159,7 @@ def test_who_waits_for_a_long_call_keeps_nobody_else_waiting():
     wait_for(lambda: all(job.turns for job in long))
     other.idle = True
     for thread in in_place():
-        thread.join(10.0)
+        thread.join(60.0)
     assert not in_place()
     assert not other.overlap
     for job in (*long, other):

@@ -122,7 +122,17 @@ def test_between_bits_there_are_no_regions(hands, player, method):
     assert player.status.phase is not Phase.failed, player.status.message
 
 
-@pytest.mark.parametrize("method", [name for name, method in MENU.items() if not method.bits_only])
+OF_AN_EXTRA = ("UMAP", "PaCMAP")  # whose first fit compiles for seconds, in another process
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in OF_AN_EXTRA else ())
+        for name, method in MENU.items()
+        if not method.bits_only
+    ],
+)
 @pytest.mark.parametrize("data", [pytest.param("spirals", marks=pytest.mark.slow), "iris", "diabetes"])
 def test_every_method_shows_on_every_kind_of_data(hands, player, method, data):
     options = {"n_per_class": 40} if data == "spirals" else {}

@@ -28,10 +28,10 @@ def listens(port):
 
 
 @pytest.fixture
-def toolkit(monkeypatch):
+def toolkit():
     """A toolkit whose window loads the page and is closed at once."""
     opened = []
-    made = types.ModuleType("webview")
+    made = types.SimpleNamespace()
     made.errors = types.SimpleNamespace(WebViewException=NoWindowError)
     made.create_window = lambda title, url, **options: opened.append(url)
 
@@ -40,14 +40,13 @@ def toolkit(monkeypatch):
             opened.append(answer.read().decode())
 
     made.start = start
-    monkeypatch.setitem(sys.modules, "webview", made)
     return made, opened
 
 
 def test_the_server_ends_with_the_window(toolkit):
-    port = free_port()
-    assert desktop.open_window(port, "explorer") == 0
-    _, (url, page) = toolkit
+    port, (made, opened) = free_port(), toolkit
+    assert desktop.open_window(port, "explorer", made) == 0
+    url, page = opened
     assert url == f"http://localhost:{port}/explorer"
     assert "<title>supdr · Explore</title>" in page
     assert not listens(port)
@@ -75,6 +74,7 @@ open_window({port}, "explorer")
     assert not listens(port)
 
 
+@pytest.mark.slow
 def test_without_a_display_it_says_so_and_leaves_nothing(toolkit, capfd):
     made, _ = toolkit
 
@@ -83,7 +83,7 @@ def test_without_a_display_it_says_so_and_leaves_nothing(toolkit, capfd):
 
     made.start = start
     port = free_port()
-    assert desktop.open_window(port, "explorer") == 1
+    assert desktop.open_window(port, "explorer", made) == 1
     assert "no window can be opened here (no toolkit)" in capfd.readouterr().err
     assert not listens(port)
 

@@ -16,12 +16,13 @@ from tornado.ioloop import IOLoop
 from tornado.tcpclient import TCPClient
 from tornado.testing import bind_unused_port
 
-from supdr_viz.pages import begin, empty
+from supdr_viz.pages import MODULES, begin, empty
 from supdr_viz.serving.admission import Admission, Refusal
 from supdr_viz.serving.page_start import NEXT_FILE, FilesAsked, rest_of, start_early
 from supdr_viz.serving.security_headers import Headers
 from supdr_viz.serving.visitor_cookie import Cookie, visitor_of
 from supdr_viz.serving.waiting_room import LONGEST_LULL, WaitingRoom
+from supdr_viz.ui.own_files import bundle
 from supdr_viz.ui.theme import END_OF_START
 from supdr_viz.ui.widgets import empty_page
 from tests.viz.made_requests import request_of
@@ -157,9 +158,22 @@ def test_both_parts_are_the_page_that_the_kit_sends_as_one():
     def same(answer):
         page = text(answer).replace(END_OF_START, "").replace("<title>a title", "<title>supdr · Explore")
         page = re.sub(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|p\d{4,}|\"token\":\"[^\"]*\"", "·", page)
-        return [line.strip() for line in page.splitlines() if line.strip()]
+        lines = [line.strip() for line in page.splitlines() if line.strip()]
+        return [line for line in lines if 'rel="modulepreload"' not in line]
 
     assert same(answers(whole)) == same(answers(whole, early=False))
+
+
+def test_modules_that_browsers_load_early_are_those_that_the_page_imports():
+    async def act(port, blocked, context):
+        answer = await whole(port, blocked, context)
+        [session] = context.sessions
+        return answer, {root.esm.removeprefix("./") for root in session.document.roots if hasattr(root, "esm")}
+
+    answer, imported = answers(act)
+    assert imported
+    assert imported <= set(re.findall(r'rel="modulepreload" href="([^"]*)"', answer))
+    assert all("render" in bundle(module) for module in MODULES)
 
 
 def test_files_that_only_the_built_page_names_come_with_the_rest():

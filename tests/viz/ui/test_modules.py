@@ -2,20 +2,19 @@
 
 import pytest
 
-from supdr_viz.ui import own_files
+from supdr_viz.ui.own_files import bundle
 
 
 @pytest.fixture
-def joined(tmp_path, monkeypatch):
+def joined(tmp_path):
     """Return how modules, file name -> text, are joined with ``main.js`` as their entry."""
-    monkeypatch.setattr(own_files, "ASSETS", tmp_path)
 
     def join(**texts):
         for name, text in texts.items():
             path = tmp_path / name.replace("__", ".").replace("_in_", "/")
             path.parent.mkdir(exist_ok=True)
             path.write_text(text)
-        return own_files.bundle.__wrapped__("main.js")
+        return bundle("main.js", tmp_path)
 
     return join
 

@@ -199,7 +199,10 @@ def visited(build):
     return kept
 
 
-@pytest.mark.parametrize(("untie", "forget"), [(True, True), (True, False), (False, True)])
+@pytest.mark.parametrize(
+    ("untie", "forget"),
+    [(True, True), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((True, False), (False, True)))],
+)
 def test_a_page_that_is_gone_is_held_by_what_the_kit_keeps(untie, forget):
     def build():
         pn.extension(notifications=True)

@@ -67,13 +67,7 @@ def squared_distances(X: Array, centers: Array) -> Array:
 
 
 def affinities(X: Array, proba: Array | None, perplexity: float, other_class: float = OTHER_CLASS) -> Affinities:
-    """Return P of rows X (n, D).
-
-    All pairs: O(n^2) a step of Newton's method, of which some seven are needed.  Candidates: a search of neighbours.
-
-    `X` (n, D). `proba` (n, K): class probabilities; None: all s are 1. `perplexity`: lowered to (n - 1) / 3.
-    `other_class`: epsilon, in (0, 1].
-    """
+    """Return P of rows X (n, D), whose s follow from class probabilities (n, K).  O(n^2) a step of Newton's method."""
     n = len(X)
     perplexity = max(1.0, min(perplexity, (n - 1) / 3.0))
     if n <= EXACT_ROWS:
@@ -126,11 +120,7 @@ def _log_share(shared: Array | float, other_class: float) -> Array:
 
 
 def candidates(X: Array, members: NDArray, count: int) -> tuple[NDArray, Array]:
-    """Return the nearest rows of each row's own class, and the nearest ones of other classes.
-
-    `X` (n, D); `members` (n,): classes; `count`: of each kind, if there are so many. Returns `index` (n, m): places
-    that no row fills hold the row itself; `squares` (n, m): squared distances; there, that of another candidate.
-    """
+    """Return the nearest rows of each row's class and of others, (n, m), padded by itself, and squared distances."""
     n, classes = len(X), np.unique(members)
     index, squares = np.repeat(np.arange(n)[:, None], 2 * count, axis=1), np.full((n, 2 * count), np.nan)
     for each in classes:

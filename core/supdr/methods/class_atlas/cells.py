@@ -34,11 +34,7 @@ def cell_logs(Z: Array, centres: Array, b: float) -> tuple[Array, Array]:
 def disagreement_with_gate(
     Z: Array, centres: Array, b: float, proba: Array, negative_entropy: float, lam: float
 ) -> tuple[float, Array, Array, float]:
-    """Return D, by how much the plane (n, d) disagrees with the gate's p (n, K), and its slopes.  O(n K d).
-
-    `Z` (n, d); `centres` (K, d); `proba` (n, K); `negative_entropy`: sum p log p. Returns `value`; `in_latent` (n, d);
-    `in_centres` (K, d); `by_log_b`.
-    """
+    """Return D, by how much the plane (n, d) disagrees with the gate's p (n, K), and its slopes.  O(n K d)."""
     share, in_latent, in_centres = lam / len(Z), np.zeros(Z.shape), np.zeros(centres.shape)
     logs, slope = _disagreement(Z, centres, b, proba, in_latent, in_centres)
     in_latent *= -2.0 * b * share
@@ -83,10 +79,7 @@ def _disagreement(
 
 
 def radii_around(places: Array, members: NDArray, centres: Array) -> Array:
-    """Return the radius (K,) around its centre within which .9 of the rows of a class lie.
-
-    `places` (n, d); `members` (n,): classes; `centres` (K, d).
-    """
+    """Return the radius (K,) around each of the `centres` (K, d) within which .9 of its class's places (n, d) lie."""
     distances = np.linalg.norm(places - centres[members], axis=1)
     return np.array([np.quantile(distances[members == k], 0.9) for k in range(len(centres))])
 

@@ -86,11 +86,7 @@ class Charts(NamedTuple):
         return np.concatenate([self.owners, np.repeat(self.embedded, self.places.shape[1])])
 
     def coordinates(self, X: Array, *, own: bool = False, shared: SharedClass | None = None) -> Array:
-        """Return all coordinates (p, a + e d) of rows (p, D).
-
-        `X` (p, D); `own`: whether the rows are the landmarks, each of which is to be left out of its own neighbours;
-        `shared`: landmarks of other classes count as farther away, see `distances_by_class`.
-        """
+        """Return all coordinates (p, a + e d) of rows X (p, D), which may be the landmarks, each without itself."""
         linear = X @ self.axes - self.origins
         if not len(self.embedded):
             return linear
@@ -114,13 +110,7 @@ class Charts(NamedTuple):
 def fit_charts(
     X: Array, members: NDArray, n_classes: int, n_components: int, kind: str, n_pcs: int, n_neighbors: int
 ) -> Charts:
-    """Fit the charts of all classes.
-
-    `X` (n, D): landmarks; `members` (n,): class of each: its label or, without one, the most probable class;
-    `n_classes`, `n_components`: K and d, the dimension of the picture; `kind` (one of "pca+embed", "pca", "embed"): a
-    class of too few rows to be embedded has principal coordinates in any case; `n_pcs`: most principal coordinates of a
-    class.
-    """
+    """Fit the charts of all classes to landmarks X (n, D) with classes `members` (n,); few rows are not embedded."""
     axes, origins, owners, chosen = [np.zeros((X.shape[1], 0))], [np.zeros(0)], [], []
     belongs, places, spreads = np.full(len(X), -1), np.zeros((len(X), n_components)), []
     for k in range(n_classes):
@@ -151,10 +141,7 @@ def fit_charts(
 
 
 def start_of_neighbour_map(X: Array, n_components: int, perplexity: float, target: Array | None) -> Embedding | None:
-    """Return the beginning of a neighbour embedding of all rows X (n, D), without classes; None of rows in one place.
-
-    `n_components`: d; `perplexity`: see `affinities`; `target` (n, d): a picture that the beginning is turned onto.
-    """
+    """Return the beginning of a neighbour embedding of rows X (n, D), turned onto `target`; None if all are alike."""
     mean, directions = _principal_axes(X, n_components, n_components)
     if len(X) < 2 or not directions.shape[1]:
         return None
@@ -163,10 +150,7 @@ def start_of_neighbour_map(X: Array, n_components: int, perplexity: float, targe
 
 
 def neighbour_map(X: Array, places: Array, n_neighbors: int) -> Charts:
-    """Return one chart of all rows, without classes, in its own unit.
-
-    `X` (n, D): landmarks; `places` (n, d): of a neighbour embedding; `n_neighbors`: landmarks that carry a new row.
-    """
+    """Return one chart of all landmarks X (n, D), without classes, from places (n, d), in its own unit."""
     none, one = np.zeros(0), np.zeros(1, dtype=int)
     members = np.zeros(len(X), dtype=int)
     return Charts(np.zeros((X.shape[1], 0)), none, one[:0], X, members, places, np.ones(1), one, n_neighbors)
@@ -202,10 +186,8 @@ def _along_axes(X: Array, mean: Array, directions: Array, n_components: int) -> 
 def distances_by_class(squares: Array, share: Array, n_neighbors: int, first: int = -1) -> Array:
     """Return squared distances (p, n), those to other classes larger: d_j^2 - u log s_j.
 
-    exp(-d_j^2 / u) then has the factor s_j, as the weights of neighbours in P have.
-
-    `squares` (p, n): d^2; `share` (p, n): s; `n_neighbors`: so many nearest rows have the mean u of d^2; `first`:
-    landmark of the first row, which is left out of it, as every next one is; -1: rows are new.
+    exp(-d_j^2 / u) then has the factor s_j, as P has; u is the mean d^2 of the `n_neighbors` nearest.  `first`:
+    landmark of the first row, which is left out of u, as every next one is; -1: rows are new.
     """
     near = squares
     if first >= 0:

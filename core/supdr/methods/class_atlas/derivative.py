@@ -27,10 +27,7 @@ Array = NDArray[np.float64]
 
 
 def image_derivative(atlas: Atlas, X: Array, theta: Array, tau: float, separation: float) -> Array | None:
-    """Return dz / dx (n, d, D) at preprocessed rows (n, D); None where the gate is a classifier that was given.
-
-    `theta` (p, d): the map; `tau`: power of the probabilities; `separation`: s.
-    """
+    """Return dz / dx (n, d, D) at preprocessed rows (n, D) by the map `theta` (p, d); None for a given classifier."""
     if isinstance(atlas.gate, ForeignGate):
         return None
     rows, charts = atlas.seen(X), atlas.charts

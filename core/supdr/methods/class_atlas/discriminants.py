@@ -44,10 +44,7 @@ class Discriminants(NamedTuple):
 
 
 def fit_discriminants(X: Array, codes: NDArray, n_classes: int, unit: float) -> list[Discriminants]:
-    """Fit discriminants, for every shrinkage; none where rows are too few.  O(n D^2 + n D K).
-
-    `X` (n, D); `codes` (n,): classes; `n_classes`: K; `unit`: length of a usual distance.
-    """
+    """Fit discriminants for every shrinkage to rows X (n, D); none where rows are too few.  O(n D^2 + n D K)."""
     n, D = X.shape
     if n < ROWS_A_COLUMN * D or n <= n_classes:
         return []

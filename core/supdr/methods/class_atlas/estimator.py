@@ -87,23 +87,19 @@ class ClassAtlas(FittedClassAtlas):
         rows.
     early_stopping : bool, default=False
         Whether to hide `validation_fraction` of the labels and keep the iterate whose cells are right most often.
-    validation_fraction : float, default=0.2
-        Share of hidden labels, in (0, 1).
-    n_iter_no_change : int, default=10
-        Steps without improvement before early stopping ends the run, >= 1.
+    validation_fraction, n_iter_no_change
+        As in `SupervisedReducer`.
     max_iter : int, default=300
         Steps of L-BFGS, >= 1; the path takes at most 100 at each weight, the neighbour embedding of a `separation`
         below 1 at most 40 before.
     tol : float, default=1e-5
         A weight is done with when E falls by no more than this share of itself.
-    random_state : int, RandomState or None, default=None
-        Seed of subsets and of the folds of the calibration.
+    random_state
+        As in `SupervisedReducer`.
     n_jobs : int or None, default=None
         Threads over rows in the sums over all pairs; they change no number.
-    verbose : int, default=0
-        Above 0: show a progress bar.
-    missing_label : object, default=nan
-        Marks unlabelled rows, as NaN and None do.
+    verbose, missing_label
+        As in `SupervisedReducer`.
 
     Attributes
     ----------
@@ -151,7 +147,7 @@ class ClassAtlas(FittedClassAtlas):
     scaling_ : str
         What was applied to the columns, chosen or given.
     classes_, n_features_in_, feature_names_in_, n_iter_, stop_, snapshot_
-        As in scikit-learn; `stop_` says why the run ended, `snapshot_` is where the estimator stands.
+        As in `SupervisedReducer`.
     history_ : dict of str to array
         "objective" = E and its terms "neighbours", "label" (with its weight), "room", "regularisation"; "lam",
         "beta", "step_size"; of the last step only, nan before: "gate_error", "knn_error" (left out, 5 neighbours in

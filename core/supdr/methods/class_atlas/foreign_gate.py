@@ -16,10 +16,7 @@ Array = NDArray[np.float64]
 
 
 class ForeignGate(NamedTuple):
-    """x -> p.
-
-    `model`: fitted to all labelled rows; `n_classes`: K.
-    """
+    """x -> p, by a classifier that was fitted to all labelled rows."""
 
     model: Any
     n_classes: int
@@ -32,13 +29,7 @@ class ForeignGate(NamedTuple):
 def fit_foreign_gate(
     X: Array, codes: NDArray, n_classes: int, model: Any, seed: int, metadata: Mapping[str, NDArray]
 ) -> tuple[ForeignGate, Array]:
-    """Fit copies of a classifier to labelled rows: one to all of them, and one to the others of each of five folds.
-
-    `X` (n, D): labelled rows. `codes` (n,): their classes. `n_classes`: K. `model`: with ``predict_proba``; it is not
-    changed. `seed`: decides the folds; the classifier has a seed of its own. `metadata`: arguments of its ``fit`` with
-    an entry a row, such as ``sample_weight`` (n,). Returns `gate`; `proba` (n, K): probabilities of these rows, in
-    which their own labels have no part.
-    """
+    """Return a gate of copies of a classifier fitted to all rows and to five folds' others, and left-out p (n, K)."""
     fold = dealt_folds(codes, np.random.default_rng([seed, 3]))
     proba = np.full((len(X), n_classes), 1.0 / n_classes)
     for each in range(FOLDS):
@@ -50,10 +41,7 @@ def fit_foreign_gate(
 
 
 def rows_of(metadata: Mapping[str, NDArray], rows: NDArray) -> dict[str, NDArray]:
-    """Return the entries of some rows.
-
-    `rows` (n,): whether a row is one of them.
-    """
+    """Return the entries of some rows, those of a mask (n,)."""
     return {name: values[rows] for name, values in metadata.items()}
 
 

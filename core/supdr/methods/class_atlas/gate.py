@@ -31,13 +31,7 @@ from supdr.solvers.softmax_head import fitted_head
 
 Array = NDArray[np.float64]
 
-# Multiples of the median distance; at the last one the Gaussian is nearly linear.
-WIDTHS = {"rbf": (0.5, 1.0, 2.0), "exponential": (2.0,)}
-
 COSTS = (0.03, 0.3, 1.0)
-
-# omega, if not 1.
-SHARES = (0.75, 0.5, 0.25, 0.0)
 
 FOLDS = 5
 
@@ -52,6 +46,19 @@ MOST_CENTRES = 2000
 
 # Probability of a class that a fold's calibration has not seen.
 RAREST = 1e-9
+
+
+class Choices(NamedTuple):
+    """What a gate is chosen from.
+
+    widths: of every kind of kernel, as multiples of the median distance; at the last one the Gaussian is nearly linear.
+    shares: omega, if not 1.
+    relevance: whether columns may count by their relevance.
+    """
+
+    widths: tuple[tuple[str, tuple[float, ...]], ...] = (("rbf", (0.5, 1.0, 2.0)), ("exponential", (2.0,)))
+    shares: tuple[float, ...] = (0.75, 0.5, 0.25, 0.0)
+    relevance: bool = True
 
 
 class Gate(NamedTuple):
@@ -91,13 +98,14 @@ class Gate(NamedTuple):
         )
 
 
-def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: int) -> tuple[Gate, Array]:
-    """Fit the gate to labelled rows.  O(min(n, M)^3 + n M^2), M the number of centres.
+def fit_gate(
+    X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: int, choices: Choices | None = None
+) -> tuple[Gate, Array]:
+    """Return the gate of labelled rows (n, D), and their left-out p (n, K).  O(min(n, M)^3 + n M^2) for M centres.
 
-    `X` (n, D): labelled rows. `codes` (n,): their classes. `n_classes`: K; 1: every probability is 1. `n_landmarks`:
-    most centres of the kernel, no more than `MOST_CENTRES`. `seed`: decides subsets and folds. Returns `gate`; `proba`
-    (n, K): probabilities of these rows, in which their own labels have no part.
+    `choices`: what it is chosen from; None: those of `Choices`.
     """
+    choices = choices or Choices()
     rng, most = np.random.default_rng([seed, 1]), min(n_landmarks, MOST_CENTRES)
     few, centers = stratified_rows(codes, SEARCH_ROWS, rng), stratified_rows(codes, most, rng)
     unit = median_distance(X, np.random.default_rng([seed, 2]))
@@ -108,7 +116,8 @@ def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: i
         gate = Gate(mapping, np.zeros((len(centers), 1)), one, none, np.zeros(1), 1.0, 1.0, 1.0, 1.0, 1.0)
         return gate, np.ones((len(X), 1))
     opinions = fit_discriminants(X[few], codes[few], n_classes, unit)
-    kernel, proba = _chosen_kernel(np.ascontiguousarray(X[few]), codes[few], n_classes, fold[few], unit, opinions)
+    searched = np.ascontiguousarray(X[few]), codes[few], n_classes, fold[few], unit, opinions
+    kernel, proba = _chosen_kernel(*searched, choices)
     best, rows = kernel.regression, X if len(centers) == len(X) else np.ascontiguousarray(X[centers])
     mapping = Mapping(kernel.kind, rows, kernel.gamma, kernel.scale)
     if len(few) < len(X) or len(rows) < len(X):
@@ -121,7 +130,7 @@ def fit_gate(X: Array, codes: NDArray, n_classes: int, n_landmarks: int, seed: i
     ((coef, offset),) = _regressions(best.sharpness * best.left_out, codes, n_classes, (kernel.cost,))
     chosen = (kernel.width, best.ridge, best.sharpness, kernel.cost, 1.0)
     gate = Gate(mapping, best.sharpness * best.coef, coef, np.zeros((X.shape[1], n_classes)), offset, *chosen)
-    second = second_opinion(proba, codes, opinions)
+    second = second_opinion(proba, codes, opinions, choices.shares)
     return gate if second.other is None else gate.joined(second.other, second.share), second.proba
 
 
@@ -137,7 +146,13 @@ class Kernel(NamedTuple):
 
 
 def _chosen_kernel(
-    X: Array, codes: NDArray, n_classes: int, fold: NDArray, unit: float, opinions: Sequence[Discriminants]
+    X: Array,
+    codes: NDArray,
+    n_classes: int,
+    fold: NDArray,
+    unit: float,
+    opinions: Sequence[Discriminants],
+    choices: Choices,
 ) -> tuple[Kernel, Array]:
     """Return the kernel of rows (n, D) whose gate has the least log loss, and p: columns alike, or by their relevance.
 
@@ -150,32 +165,40 @@ def _chosen_kernel(
         proba, cost = _best_calibration(
             kernel.regression.sharpness * kernel.regression.left_out, codes, n_classes, fold
         )
-        return second_opinion(proba, codes, opinions).loss, kernel._replace(cost=cost), proba
+        return second_opinion(proba, codes, opinions, choices.shares).loss, kernel._replace(cost=cost), proba
 
     price = X.shape[1] / len(X)
-    loss, kernel, proba = judged(_best_kind(X, codes, n_classes, unit))
-    if len(X) < ROWS_A_COLUMN * X.shape[1] or loss <= price:
+    loss, kernel, proba = judged(_best_kind(X, codes, n_classes, unit, choices))
+    if not choices.relevance or len(X) < ROWS_A_COLUMN * X.shape[1] or loss <= price:
         return kernel, proba
     scale = relevance(X, Mapping(kernel.kind, X, kernel.gamma), kernel.regression.coef)
     if scale is None:
         return kernel, proba
     unit = median_distance(X * scale, np.random.default_rng(0))
-    by_relevance = judged(_best_width(kernel.kind, X, codes, n_classes, unit, scale))
+    by_relevance = judged(_best_width(kernel.kind, X, codes, n_classes, unit, choices, scale))
     return by_relevance[1:] if by_relevance[0] + price < loss else (kernel, proba)
 
 
-def _best_kind(X: Array, codes: NDArray, n_classes: int, unit: float) -> Kernel:
+def _best_kind(X: Array, codes: NDArray, n_classes: int, unit: float, choices: Choices) -> Kernel:
     """Return the Gaussian, or the exponential if its log loss over the rows is lower by more than a standard error."""
-    gaussian, exponential = (_best_width(kind, X, codes, n_classes, unit) for kind in WIDTHS)
+    gaussian, exponential = (_best_width(kind, X, codes, n_classes, unit, choices) for kind, _ in choices.widths)
     gains = gaussian.regression.losses(codes) - exponential.regression.losses(codes)
     return exponential if gains.mean() > gains.std() / np.sqrt(len(gains)) else gaussian
 
 
-def _best_width(kind: str, X: Array, codes: NDArray, n_classes: int, unit: float, scale: Array | None = None) -> Kernel:
+def _best_width(
+    kind: str,
+    X: Array,
+    codes: NDArray,
+    n_classes: int,
+    unit: float,
+    choices: Choices,
+    scale: Array | None = None,
+) -> Kernel:
     """Return the kernel of the width with the least log loss; `unit` is the length of a usual distance."""
     exponents = Mapping(kind, X, 1.0, scale).exponents(X)  # once for all widths
     tried = []
-    for width in WIDTHS[kind]:
+    for width in dict(choices.widths)[kind]:
         sigma = width * unit
         gamma = 0.5 / sigma**2 if kind == "rbf" else 1.0 / sigma
         regression = fitted_exactly(np.exp(gamma * exponents), codes, n_classes)
@@ -193,10 +216,7 @@ def dealt_folds(codes: NDArray, rng: np.random.Generator) -> NDArray:
 
 
 def crossfitted(features: Array, codes: NDArray, n_classes: int, fold: NDArray, cost: float) -> Array:
-    """Return probabilities (n, K), those of each fold by a regression on the others.
-
-    `features` (n, K): kappa h of left-out rows; `codes` (n,): classes; `fold` (n,); `cost`: C.
-    """
+    """Return probabilities (n, K), those of each fold by a regression of features kappa h (n, K) on the others."""
     return _crossfitted(features, codes, n_classes, fold, (cost,))[0]
 
 
@@ -226,17 +246,18 @@ class SecondOpinion(NamedTuple):
     share: float
 
 
-def second_opinion(proba: Array, codes: NDArray, opinions: Sequence[Discriminants]) -> SecondOpinion:
-    """Return probabilities joined with those of linear discriminants, if that lowers the log loss.
+def second_opinion(
+    proba: Array, codes: NDArray, opinions: Sequence[Discriminants], shares: tuple[float, ...]
+) -> SecondOpinion:
+    """Return left-out probabilities joined with those of linear discriminants, if that lowers the log loss.
 
-    `proba` (n, K): probabilities of the labelled rows, in which their own labels have no part; `codes` (n,): their
-    classes; `opinions`: of the same rows.
+    `shares`: omegas to try.
     """
     best = SecondOpinion(log_loss(proba, codes), proba, None, 1.0)
     own = np.log(proba)
     for other in opinions:
         logs = log_softmax(other.left_out, axis=1)
-        for share in SHARES:
+        for share in shares:
             checkpoint()
             tried = np.maximum(softmax(share * own + (1.0 - share) * logs, axis=1), RAREST)
             loss = log_loss(tried, codes)

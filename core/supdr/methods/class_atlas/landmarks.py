@@ -10,10 +10,7 @@ FEWEST = 20
 
 
 def stratified_rows(codes: NDArray, count: int, rng: np.random.Generator) -> NDArray:
-    """Return about `count` rows, each class by its share but `FEWEST` rows at least; all rows if there are no more.
-
-    `codes` (n,): classes. Returns sorted.
-    """
+    """Return about `count` rows, sorted: each class by its share but `FEWEST` at least; all if there are no more."""
     if len(codes) <= count:
         return np.arange(len(codes))
     chosen = []

@@ -27,10 +27,7 @@ ALONE = 5.0
 
 
 def first_map(atlas: Atlas, own: Array, n_components: int) -> tuple[Array, float]:
-    """Return Theta (p, d) of the start, and b.
-
-    `own` (s, a): coordinates of the landmarks in all charts; `n_components`: d.
-    """
+    """Return Theta (p, d) of the start, and b, from the coordinates (s, a) of the landmarks in all charts."""
     n_classes, X = atlas.proba.shape[1], atlas.charts.rows
     means = np.stack([X[atlas.members == k].mean(axis=0) for k in range(n_classes)])
     centres = class_layout(means, n_components)
@@ -55,10 +52,7 @@ def first_map(atlas: Atlas, own: Array, n_components: int) -> tuple[Array, float
 
 
 def towards(directions: Array, targets: Array) -> Array:
-    """Return the turn (a, d), possibly with a reflection, that brings directions (K, a) nearest to targets (K, d).
-
-    Every direction counts alike, however long it is.
-    """
+    """Return the turn or reflection (a, d) of directions (K, a), all alike, that is nearest to targets (K, d)."""
     unit = [each / np.maximum(np.linalg.norm(each, axis=1, keepdims=True), 1e-12) for each in (directions, targets)]
     U, _, V = np.linalg.svd(unit[0].T @ unit[1] + 1e-9 * np.eye(directions.shape[1], targets.shape[1]))
     count = min(directions.shape[1], targets.shape[1])
@@ -66,10 +60,7 @@ def towards(directions: Array, targets: Array) -> Array:
 
 
 def class_layout(means: Array, n_components: int) -> Array:
-    """Return places (K, d) of the classes, `LEAST_SPACING` apart or more.
-
-    `means` (K, D): class means; `n_components`: d.
-    """
+    """Return places (K, d) of the classes, by their means (K, D), `LEAST_SPACING` apart or more."""
     n_classes = len(means)
     if n_classes == 1:
         return np.zeros((1, n_components))
@@ -98,12 +89,10 @@ def class_layout(means: Array, n_components: int) -> Array:
 
 
 def less_stressed(places: Array, distances: Array) -> Array:
-    """Return places (K, d) whose distances are nearer to `distances` (K, K).
+    """Return places (K, d) whose distances are nearer to `distances` (K, K): steps of SMACOF, which never raise stress.
 
-    Steps of SMACOF, which never raise 1/2 sum_kl (|z_k - z_l| - distances_kl)^2.
-
-    Source: J. de Leeuw, "Applications of convex analysis to multidimensional scaling", 1977.  The same steps as
-    `sklearn.manifold.smacof`, whose checks of its arguments take most of the time for a few classes.
+    Source: J. de Leeuw, "Applications of convex analysis to multidimensional scaling", 1977.  The checks of
+    `sklearn.manifold.smacof` would take most of the time.
     """
     before, enough = np.inf, SMACOF_TOLERANCE * float((distances**2).sum())
     for _ in range(SMACOF_STEPS):

@@ -75,10 +75,7 @@ class Atlas(NamedTuple):
         return self.features(self.charts.coordinates(self.seen(X)), self.probabilities(X), tau) @ theta
 
     def shared_class(self, q: Array, separation: float) -> SharedClass | None:
-        """Return how far rows with these weights of the charts (n, K) have the class of a landmark.
-
-        None where that has no part in the neighbour map.
-        """
+        """Return how far rows have the class of a landmark, by weights of charts (n, K); None at separation 0."""
         if separation == 0.0:
             return None
         return SharedClass(q, self.believed[self.rows], OTHER_CLASS**separation)
@@ -97,11 +94,8 @@ def sharpened(proba: Array, tau: float) -> Array:
 def believed(proba: Array, codes: NDArray, error: float) -> Array:
     """Return class probabilities of rows with their own labels: p_k P(label | k) / sum_l p_l P(label | l).
 
-    A label is as good as the gate finds labels: a row's class has the label of its own with probability 1 - error, each
-    other one with error / (K - 1).  Where labels are noise they say nothing; where the gate is right they say all.
-
-    `proba` (n, K): without the labels; `codes` (n,): the labels, -1 for none; `error`: share of labels that are not
-    those that the gate expects. Returns (n, K).
+    A label is that of the row's class with probability 1 - `error`, the share of labels that the gate does not expect:
+    where labels are noise they say nothing, where the gate is right they say all.
     """
     n_classes, rows = proba.shape[1], np.flatnonzero(codes >= 0)
     if n_classes == 1:
@@ -127,12 +121,7 @@ def fit_atlas(
     gate: Any = None,
     gate_metadata: Mapping[str, NDArray] | None = None,
 ) -> Atlas:
-    """Fit gate and charts.
-
-    `X` (n, D): all training rows; `codes` (n,): their classes, -1 where unlabelled; `n_classes`, `n_components`: K and
-    d; `charts`, `n_pcs`, `n_neighbors`: see `fit_charts`; `n_landmarks`: most centres of the gate, and most rows of
-    charts and map; `gate`: instead of our own; `gate_metadata`: arguments of its ``fit``, an entry for each row of X.
-    """
+    """Fit gate and charts to all training rows X (n, D) with classes `codes` (n,), -1 where unlabelled."""
     labelled = codes >= 0
     span, columns = span_of(X) or (None, X)
     inputs = X if gate is not None else columns  # a classifier that was given sees the columns

@@ -329,10 +329,7 @@ class AtlasProblem(Problem):
         )
 
     def with_neighbours(self, atlas: Atlas, picture: Array | None) -> tuple[Atlas, Embedding | None]:
-        """Return the atlas with the beginning of its neighbour map g, without one where the separation is 1.
-
-        `picture` (s, d): what g is turned onto.
-        """
+        """Return the atlas with the start of its map g, turned onto `picture` (s, d); none at separation 1."""
         if self.separation == 1.0:
             return atlas._replace(neighbours=None), None
         rows = atlas.charts.rows

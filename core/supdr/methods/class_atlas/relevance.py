@@ -25,11 +25,7 @@ FLOOR = 0.05
 
 
 def relevance(X: Array, mapping: Mapping, coef: Array) -> Array | None:
-    """Return the scale (D,) of the columns; None where codes are the same everywhere.  O(n M D K).
-
-    `X` (n, D): rows at which slopes are taken; `mapping`: gaussians or exponentials around M centres, all columns
-    alike; `coef` (M, K): h(x) = k(x, centres) coef.
-    """
+    """Return the scale (D,) of the columns at rows X (n, D); None where codes are the same everywhere.  O(n M D K)."""
     steep, middle = mapping.slopes(X), mapping.centers.mean(axis=0)
     rows, centers = X - middle, mapping.centers - middle
     squares = np.zeros(X.shape[1])

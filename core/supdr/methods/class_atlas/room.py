@@ -32,11 +32,7 @@ POINT = 0.1
 
 
 def second_moments(coordinates: Array, members: NDArray, owners: NDArray) -> Array:
-    """Return the mean of phi_k phi_k' over the rows of each class, (a, a); 0 between coordinates of two classes.
-
-    `coordinates` (s, a): of the landmarks in all charts; `members` (s,): their classes; `owners` (a,): class of each
-    coordinate.
-    """
+    """Return the mean of phi_k phi_k' over the rows of each class, (a, a); 0 between coordinates of two classes."""
     moments = np.zeros((len(owners), len(owners)))
     for k in np.unique(owners):
         chart = np.flatnonzero(owners == k)
@@ -46,11 +42,7 @@ def second_moments(coordinates: Array, members: NDArray, owners: NDArray) -> Arr
 
 
 def room(centres: Array, maps: Array, moments: Array, owners: NDArray, gate_error: float) -> tuple[float, Array]:
-    """Return E_room and its slopes (K + a, d): by the centres, then by the maps.  O(a^2 d).
-
-    `centres` (K, d); `maps` (a, d): A'; `moments` (a, a): M; `owners` (a,): class of each coordinate; `gate_error`: e.
-    Classes without coordinates have no part in r.
-    """
+    """Return E_room and its slopes (K + a, d), by the `centres` (K, d), then by the `maps` A' (a, d).  O(a^2 d)."""
     (n_classes, d), slopes = centres.shape, np.zeros((len(centres) + len(maps), centres.shape[1]))
     weight = 1.0 - gate_error / UNSURE
     if n_classes < 2 or not len(maps) or weight <= 0.0:

@@ -68,10 +68,7 @@ SUPPORT = PartitionSupport(
 
 @dataclass(frozen=True, eq=False)
 class DistributedLSDR(LSDRProblem):
-    """LSDR on rows in partitions, for solver="bcd"; X, rows, Y and weights are those of the sample.
-
-    `all_rows`: all rows.
-    """
+    """LSDR on rows in partitions, for solver="bcd"; X, rows, Y and weights are those of the sample."""
 
     all_rows: Any = None
 

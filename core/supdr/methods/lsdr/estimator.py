@@ -60,9 +60,8 @@ class LSDR(InPartitions, Factorisation):
         Regression standardises y inside, takes several targets, and always uses the squared loss.
     loss : {"smooth_hinge", "squared", "logistic", "hinge"}, default="smooth_hinge"
         Loss of the heads that learn with the embedding; ignored for regression.
-    class_weight : None, "balanced" or dict of class to float, default=None
-        What the loss is multiplied by for the rows of each class, > 0.  "balanced": every class weighs the same in all.
-        Ignored for regression.
+    class_weight
+        As in `SupervisedReducer`.
     beta : float, default=0.02
         Weight of the reconstruction, in (0, 1]; the labels have 1 - beta.  At 1 the labels are ignored.
     reg_u, reg_v : float or None, default=None
@@ -97,22 +96,14 @@ class LSDR(InPartitions, Factorisation):
     early_stopping : bool, default=False
         Hide `validation_fraction` of the labels, stop when their error has not improved for `n_iter_no_change` steps,
         keep the best iterate.
-    validation_fraction : float, default=0.2
-        In (0, 1).
-    n_iter_no_change : int, default=10
-        Patience of early stopping, >= 1.
+    validation_fraction, n_iter_no_change
+        As in `SupervisedReducer`.
     max_iter : int, default=40
         Number of steps; acts as a regulariser as well.
     tol : float, default=1e-5
         Relative change of the objective that counts as convergence.
-    random_state : int, RandomState or None, default=None
-        Seed of random starts and of "sgd".
-    n_jobs : int or None, default=None
-        Accepted for the sake of a common interface; the steps are matrix products, which BLAS runs in parallel.
-    verbose : int, default=0
-        1 shows a progress bar.
-    missing_label : object, default=nan
-        A further value of y that marks unlabelled rows, such as -1; NaN and None always do.
+    random_state, n_jobs, verbose, missing_label
+        As in `SupervisedReducer`.
 
     Attributes
     ----------
@@ -136,20 +127,12 @@ class LSDR(InPartitions, Factorisation):
     label_pull_ : array of shape (n_samples,)
         How hard each label pulls: the slope of the loss as a share of its largest (squared loss: of the steepest
         row's); 0 where unlabelled.
-    classes_ : array
-        Sorted class labels (classification).
+    classes_
+        As in `SupervisedReducer`.
     history_ : dict of arrays
         ``"objective"``, ``"reconstruction"``, ``"label"``, ``"regularisation"``: one value per step.
-    n_iter_ : int
-        Steps taken.
-    stop_ : Stop
-        Why the run ended.
-    snapshot_ : Snapshot
-        Where the estimator stands.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str
-        Names of the columns, where X has them.
+    n_iter_, stop_, snapshot_, n_features_in_, feature_names_in_
+        As in `SupervisedReducer`.
 
     Notes
     -----

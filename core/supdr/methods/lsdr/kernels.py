@@ -14,12 +14,10 @@ PULL_TOLERANCE = 1e-10
 def label_epoch(code, Y, rows, order, latent, coef, intercept, rate, weights, shrink) -> None:  # noqa: ANN001
     """Write one epoch of stochastic gradient steps on the labels into latent (N, D), coef (K, d), intercept (K,).
 
-    For each labelled row r of order (n,), with i = rows[r] and g_k = weights_r loss'(Y_rk, z_k) from the old values,
-    u -= rate sum_k g_k w_k, w_k -= rate (g_k u + 2 shrink w_k) from the old u and w, bu -= rate sum_k g_k and
-    w0_k -= rate g_k.  Y (n, K), rows, weights (n,); D = d, or d + 1 with a row bias.
-
-    Errata: 1 - beta, a factor of the weights, is missing in eq. 17-25; they also take reg_u a second time, which the
-    reconstruction epoch has applied already.  The biases move once per row, not once per coordinate (algorithm 1).
+    For each labelled row r of order, with i = rows[r] and g_k = weights_r loss'(Y_rk, z_k): u -= rate sum_k g_k w_k,
+    w_k -= rate (g_k u + 2 shrink w_k), bu -= rate sum_k g_k, w0_k -= rate g_k.  Errata: 1 - beta, a factor of the
+    weights, is missing in eq. 17-25, which also take reg_u a second time; the biases move once per row, not once per
+    coordinate (algorithm 1).
     """
     n_heads, d = coef.shape
     row_bias = latent.shape[1] > d

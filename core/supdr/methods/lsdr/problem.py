@@ -43,10 +43,7 @@ class LSDRState(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Labelled rows.
-
-    `rows` (n,): which rows these are; `Y` (n, K): targets; `weights` (n,): of the losses.
-    """
+    """Labelled rows: their numbers `rows` (n,), targets Y (n, K), and `weights` (n,) of the losses."""
 
     rows: NDArray
     Y: NDArray
@@ -129,10 +126,7 @@ class LSDRProblem(SolvedProblem):
         return labelled_rows(Labels(self.rows, self.Y, self.weights), latent, self.n_components, 1.0 - self.beta)
 
     def adopt(self, state: LSDRState) -> LSDRState:
-        """Return `state` with heads for these classes, ready for the solver.
-
-        Raises ValueError if the numbers of rows, columns or latent coordinates differ.
-        """
+        """Return `state` with heads for these classes, ready for the solver; ValueError if its shapes are others."""
         (n_rows, m), n_heads = self.X.shape, self.Y.shape[1]
         latent = n_rows, self.n_components + self.row_bias
         check_shapes(state, latent=latent, components=(self.n_components, m))

@@ -39,10 +39,7 @@ def signed_multipliers(signs: Array, alpha: NDArray, factors: Array) -> Array:
 
 
 class Certificate(NamedTuple):
-    """A balanced point of the dual, reduced to what its value needs.
-
-    `total`: sum of alpha; `pulled` (M, P): phi'(alpha Y); `bound`: the lower bound on E that it proves.
-    """
+    """A balanced point of the dual, as sum alpha and phi'(alpha Y) (M, P), and the lower bound on E that it proves."""
 
     total: float
     pulled: Array
@@ -77,13 +74,10 @@ MIXTURES = np.concatenate([[0.0, 1e-3, 3e-3, 0.01, 0.03], np.linspace(0.1, 1.0, 
 
 
 def certify(total: float, pulled: Array, reg_w: float, earlier: Certificate | None = None) -> Certificate:
-    """Return what a balanced alpha proves, or its best mixture with an earlier point.
+    """Return what a balanced alpha in [0, C] proves, or its best mixture with an `earlier` point of the same problem.
 
-    The set of balanced alpha in [0, C] is convex: every mixture with an earlier point is one too.  The multipliers of
-    successive iterates swing around the optimal ones, so that mixtures prove much more than any one of them.
-
-    `total`: sum of alpha (n, P), in [0, C] and balanced; `pulled` (M, P): phi'(alpha Y); `reg_w`: > 0; `earlier`: of
-    the same features, labels, C and reg_w. The bound of what is returned is at least that of `earlier`.
+    Such alpha are a convex set, and the multipliers of successive iterates swing around the optimal ones: mixtures
+    prove much more than any one of them.
     """
     limit = math.sqrt(2.0 * reg_w)
     if earlier is None:

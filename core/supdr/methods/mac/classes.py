@@ -16,10 +16,7 @@ REPULSION_STEPS = 300
 
 
 def simplex_codes(n_classes: int) -> Array:
-    """Return K unit vectors (K, K - 1) with equal distances: the corners of a regular simplex.
-
-    `n_classes`: K >= 2.
-    """
+    """Return K >= 2 unit vectors (K, K - 1) with equal distances: the corners of a regular simplex."""
     corners = np.eye(n_classes) - 1.0 / n_classes
     # Corner k has zeros behind coordinate k: the layout does not depend on a decomposition's arbitrary signs.
     basis = np.linalg.qr(corners[:, : n_classes - 1])[0]
@@ -29,11 +26,7 @@ def simplex_codes(n_classes: int) -> Array:
 
 
 def class_codes(n_classes: int, n_components: int) -> Array:
-    """Return one code per class, (K, L): a simplex if there is room, else points spread over the unit sphere.
-
-    `n_classes`: K >= 2. `n_components`: L >= 1.  1: equidistant points of [-1, 1]; 2: a regular polygon; beyond K - 1
-    the other coordinates are 0.
-    """
+    """Return one code per class, (K, L): a simplex if there is room, else points spread over the unit sphere."""
     codes = np.zeros((n_classes, n_components))
     if n_components >= n_classes - 1:
         codes[:, : n_classes - 1] = simplex_codes(n_classes)
@@ -65,12 +58,9 @@ def _spread(points: Array) -> Array:
 def initial_targets(
     codes: NDArray, n_classes: int, how: str, noise: float, normal: Array, means: Array | None = None
 ) -> Array:
-    """Return the targets (n, L) that a run starts from.
+    """Return the targets (n, L) that a run starts from: `class_codes`, blobs around `means` (K, L), or `normal` (n, L).
 
-    `codes` (n,): classes. `n_classes`: K. `how` (one of "simplex", "blobs", "random"): "simplex": `class_codes`;
-    "blobs": a mean per class and a third of that spread around it; "random": standard normal, classes ignored. `noise`:
-    standard deviation of noise added to "simplex": without it, coordinates beyond K - 1 stay 0 for ever. `normal`
-    (n, L): standard normal numbers. `means` (K, L): of "blobs".
+    `noise` moves coordinates beyond K - 1 of the simplex, which would stay 0 for ever.
     """
     if how == "random":
         return normal
@@ -81,12 +71,7 @@ def initial_targets(
 
 
 def principal_targets(X: Array, n_components: int, noise: float, rng: np.random.Generator) -> Array:
-    """Return targets (n, L) that are the rows themselves, seen along their principal axes: labels have no part in them.
-
-    `X` (n, D): rows; `n_components`: L; `noise`: standard deviation of the noise in coordinates for which the rows have
-    no axis; `rng`: source of random numbers. Returns (n, L): the first coordinate has variance 1, the others as much
-    less as in the rows.
-    """
+    """Return targets (n, L) that are the rows along principal axes, then noise: labels have no part in them."""
     targets = noise * rng.standard_normal((len(X), n_components))
     centred = X - X.mean(axis=0)
     count = min(n_components, *X.shape)
@@ -115,9 +100,8 @@ def _principal_axes(centred: Any, count: int) -> Array:
 def class_signs(codes: NDArray, n_classes: int, scheme: str) -> Array:
     """Return Y (n, P), the sign of every row in every classifier's problem; 0 where it takes no part.
 
-    `codes` (n,): classes. `n_classes`: K; two classes need one classifier, +1 for the second class. `scheme`
-    (one of "ova", "ovo"): "ova": one classifier per class against the rest; "ovo": one per pair i < j in lexical order,
-    +1 for i.
+    "ova": one classifier per class against the rest; "ovo": one per pair i < j in lexical order, +1 for i; one for two
+    classes.
     """
     if n_classes == 2:
         return np.where(codes == 1, 1.0, -1.0)[:, None]
@@ -129,12 +113,7 @@ def class_signs(codes: NDArray, n_classes: int, scheme: str) -> Array:
 
 
 def class_scores(scores: Array, n_classes: int, scheme: str) -> Array:
-    """Turn the classifiers' scores (n, P) into class scores: (n, 1) for two classes, else (n, K).
-
-    "ovo": the number of votes, ties decided by the summed scores, which weigh less than one vote.
-
-    `scores` (n, P): u_k'F(x) + b_k; `n_classes`: K; `scheme` (one of "ova", "ovo"): as in `class_signs`.
-    """
+    """Return class scores (n, K), or (n, 1), of scores (n, P); "ovo": votes, ties decided by the summed scores."""
     if n_classes == 2 or scheme == "ova":
         return scores
     first, second = np.triu_indices(n_classes, 1)
@@ -149,12 +128,10 @@ def class_scores(scores: Array, n_classes: int, scheme: str) -> Array:
 
 
 def simplex_numbers(latent: Array, codes: NDArray, n_classes: int) -> dict[str, float]:
-    """Describe how close the classes are to the corners of a regular simplex.
+    """Return how close the classes of latent rows (n, L) are to the corners of a regular simplex.
 
-    `latent` (n, L): latent rows; `codes` (n,): classes; `n_classes`: K. Returns ``"edge_ratio"``: smallest / largest
-    distance between class means, 1 for a regular simplex; ``"spread"``: rms distance to the own mean / mean distance of
-    the means, 0 when classes have collapsed to points; ``"sv_ratio"``: (K-1)-th / first singular value of the centred
-    means, 1 for a regular simplex, 0 when the means have lost a dimension.
+    "edge_ratio" and "sv_ratio" are 1 for one: of the distances between class means, and of their singular values;
+    "spread", the distance to the own mean beside them, is 0 when classes have collapsed.
     """
     means = class_means(latent, codes, n_classes)
     return simplex_shape(means, float(np.sqrt(np.mean(((latent - means[codes]) ** 2).sum(axis=1)))))

@@ -76,8 +76,8 @@ class MAC(FittedMAC):
         codes, has the smallest leave-one-out score, see Notes.  Not for a regressor, which has its own.
     C : float, default=1.0
         Weight of the hinge, > 0.
-    class_weight : None, "balanced" or dict of class to float, default=None
-        What C is multiplied by for the rows of each class, > 0.  "balanced": every class weighs the same in all.
+    class_weight
+        As in `SupervisedReducer`.
     mu : float, default=2.0
         First value of the penalty that ties targets to images, > 0.
     mu_factor : float, default=1.5
@@ -115,20 +115,20 @@ class MAC(FittedMAC):
         A regressor has no such closed form: all `max_iter` passes.
         True: hide `validation_fraction` of the labels and keep the iterate with the smallest error on them.
         False: `max_iter` passes.
-    validation_fraction : float, default=0.2
-        Share of hidden labels, in (0, 1).
+    validation_fraction
+        As in `SupervisedReducer`.
     n_iter_no_change : int, default=4
         Steps without improvement before early stopping ends the run.
     max_iter : int, default=30
         Steps, >= 1.
     tol : float, default=1e-6
         Stop when E changes by no more than this share within a stage.
-    random_state : int, RandomState or None, default=None
-        Seed.
+    random_state
+        As in `SupervisedReducer`.
     n_jobs : int or None, default=None
         Threads over points (targets) and over classifiers.
-    verbose : int, default=0
-        Show a progress bar.
+    verbose
+        As in `SupervisedReducer`.
     missing_label : object, default=nan
         Marks unlabelled rows, besides NaN and None.  They are mapped, and may become centres; nothing else.
     preprocessing : {"loo", "zscore", "none", "minmax", "whiten"}, default="loo"
@@ -177,7 +177,7 @@ class MAC(FittedMAC):
     label_pull_ : array of shape (n_samples,)
         max_k alpha_k / (C times the row's weight) in [0, 1]: how hard a row's label pulls; 0 for unlabelled rows.
     classes_, n_features_in_, feature_names_in_, n_iter_, stop_, snapshot_
-        As in scikit-learn; `stop_` says why the run ended, `snapshot_` is where the estimator stands.
+        As in `SupervisedReducer`.
     history_ : dict of str to array
         "objective" (E) and its terms "label", "margin", "regularisation"; "surrogate" (what the solver descends at
         fixed "mu": Q_mu, or the rounded E), "bound" (certified: no mapping and classifiers have a smaller E), "gap",

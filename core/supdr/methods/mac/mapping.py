@@ -134,10 +134,7 @@ class Features:
         return SMALLEST_RIDGE * float(np.trace(self.gram()))
 
     def solve(self, values: Array, pulled: Array, ridge: float) -> Array:
-        """Return W' (M, L), the minimiser of |values - Phi W'|^2 + ridge |W|^2.
-
-        `values` (n, L): targets; `pulled` (M, L): phi' values; `ridge`: > 0.
-        """
+        """Return W' (M, L), the minimiser of |values - Phi W'|^2 + ridge |W|^2; `pulled` (M, L) is Phi' values."""
         if self.symmetric:
             s, Q = self._eigenvectors()
             return Q @ ((s / (s**2 + ridge))[:, None] * (Q.T @ values))
@@ -147,11 +144,9 @@ class Features:
         return cho_solve((self._shifted(ridge), True), pulled, check_finite=False)
 
     def leverages(self, rows: NDArray[np.intp], ridge: float) -> Array:
-        """Return entries of the diagonal of Phi (Phi'Phi + ridge)^-1 Phi'.
+        """Return entries (p,) of the diagonal of Phi (Phi'Phi + ridge)^-1 Phi', of the same rows in every call.
 
-        O(p M) for p rows after the first call, which takes O(p M^2); with a factor per ridge O(p M^2) each.
-
-        `rows` (p,): the same in every call; `ridge`: > 0.
+        O(p M) after the first call, which takes O(p M^2); with a factor per ridge O(p M^2) each.
         """
         by_eigenvectors = self.symmetric or self.mapping.n_features <= EIGEN_SIZE
         if not by_eigenvectors:
@@ -167,10 +162,7 @@ class Features:
         return self._squares @ (s**2 / (s**2 + ridge) if self.symmetric else 1.0 / (e + ridge))
 
     def left_out(self, rows: NDArray[np.intp], ridge: float, images: Array, targets: Array) -> Array:
-        """Return the images (p, L) of some rows by the mapping without each of them.
-
-        `rows` (p,): see `leverages`; `ridge`: > 0; `images`, `targets` (p, L): of these rows by the mapping with them.
-        """
+        """Return the images (p, L) of some rows by the mapping without each of them, from those with them."""
         q = np.minimum(self.leverages(rows, ridge), 1.0 - 1e-10)[:, None]
         return (images - q * targets) / (1.0 - q)
 
@@ -238,9 +230,7 @@ def _shifted_factor(gram: Array, ridge: float) -> NDArray:
 def choose_centers(X: Array, count: int, how: str, rng: np.random.Generator) -> Array:
     """Return `count` centres (M, D) by k-means or as random rows; `X` itself if it has no more rows.
 
-    `X` (n, D): rows; `count`: M, 1 to n; `how` (one of "kmeans", "random"): k-means runs a few passes on at most
-    `KMEANS_ROWS` random rows, fewer passes and in single precision where `KMEANS_FLOPS` allows no more; `rng`: source
-    of random numbers.
+    k-means runs a few passes on at most `KMEANS_ROWS` rows, in single precision where `KMEANS_FLOPS` allows no more.
     """
     if count >= len(X):
         return X

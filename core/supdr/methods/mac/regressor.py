@@ -57,11 +57,7 @@ class RegressorMapping:
     __hash__ = None  # type: ignore[assignment]
 
     def fitted(self, X: Array, targets: Array, rng: np.random.Generator) -> RegressorMapping:
-        """Return the regressor fitted to targets (n, L) of rows (n, D); with ``warm_start=True`` from where it stands.
-
-        `X` (n, D): rows; `targets` (n, L): what F is fitted to; `rng`: source of its random states. Raises ValueError
-        if the regressor refuses the rows or the targets.
-        """
+        """Return the regressor fitted to targets (n, L) of rows (n, D); ``warm_start=True`` begins where it stands."""
         warm = _goes_on(self.regressor)
         regressor = copy.deepcopy(self.regressor) if warm else clone(self.regressor)
         regressor.set_params(**{name: int(rng.integers(2**31)) for name in _random_states(regressor)})
@@ -76,10 +72,7 @@ class RegressorMapping:
         return RegressorMapping(regressor, self.n_columns)
 
     def apply(self, X: Array, weights: Array) -> Array:
-        """Return F (n, L) of rows (n, D); of the weights (0, L) only L counts.
-
-        Raises ValueError if the regressor predicts something else than L finite numbers a row.
-        """
+        """Return F (n, L) of rows (n, D); raise ValueError unless it is L finite numbers a row."""
         images = np.asarray(self.regressor.predict(X), dtype=float)
         shape = len(X), weights.shape[1]
         if images.size != shape[0] * shape[1] or not np.isfinite(images).all():

@@ -80,10 +80,7 @@ class SparseFeatures(Features):
         return SMALLEST_RIDGE * self.Phi.square
 
     def solve(self, values: Array, pulled: Array, ridge: float) -> Array:
-        """Return W' (M, L), the minimiser of |values - Phi W'|^2 + ridge |W|^2.
-
-        `values` (n, L): targets; `pulled` (M, L): Phi' values; `ridge`: > 0.
-        """
+        """Return W' (M, L), the minimiser of |values - Phi W'|^2 + ridge |W|^2; `pulled` (M, L) is Phi' values."""
         if not self.is_direct:
             return np.column_stack([self._solved(column, ridge) for column in values.T])
         e, Q = self._eigenvectors()
@@ -92,10 +89,7 @@ class SparseFeatures(Features):
         return Q @ ((Q.T @ pulled) / (e + ridge)[:, None])
 
     def leverages(self, rows: NDArray[np.intp], ridge: float) -> Array:
-        """Return entries of the diagonal of Phi (Phi'Phi + ridge)^-1 Phi'.
-
-        `rows` (p,): the same in every call; `ridge`: > 0.
-        """
+        """Return entries (p,) of the diagonal of Phi (Phi'Phi + ridge)^-1 Phi', of the same rows in every call."""
         if self._quadrature is None:
             self._quadrature = self._measured(rows)
         return _leverages(*self._quadrature, ridge)

@@ -16,11 +16,7 @@ Array = NDArray[np.float64]
 
 
 class RowSums(NamedTuple):
-    """Sums over rows of which the objective is made.
-
-    image_hinge, target_hinge: C times the weighted hinges of images and of targets.
-    distance: |Z - F|^2.
-    """
+    """Sums over rows that make the objective: C times the hinges of images and of targets, and |Z - F|^2."""
 
     image_hinge: float
     target_hinge: float
@@ -41,11 +37,7 @@ class PulledTargets(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """The hyper-parameters and data that a state belongs to: what has changed is computed anew when a run goes on.
-
-    solver: its class; features: mapping, centres, gamma and scaling; rows: checksums of rows and labels, the scheme;
-    C, reg_w, mu: as given.
-    """
+    """What a state belongs to: solver, features, checksums of rows and labels, C, reg_w and mu as given."""
 
     solver: str
     features: tuple

@@ -64,13 +64,7 @@ def move_points(
     *,
     n_jobs: int | None = None,
 ) -> tuple[Array, Array]:
-    """Solve the Z step of all points.
-
-    `images` (n, L): f. `coef` (P, L): u, one row per classifier. `intercept` (P,): b. `signs` (n, P): Y; 0 where a
-    point is not part of a classifier's problem. `cost` (n,): c = 2 C / mu, > 0. `multiplier` (n, P): where to start
-    from; clipped to [0, c]. `n_jobs`: threads over chunks of points. Returns `targets` (n, L): z; `multiplier` (n, P):
-    lambda.
-    """
+    """Solve the Z step of all points: targets z (n, L) and multipliers lambda (n, P) of `images` (n, L)."""
     cost = np.full(len(images), cost, dtype=float)
     if coef.shape[0] == 1:
         return _move_binary(images, coef[0], intercept[0], signs[:, 0], cost)
@@ -89,11 +83,10 @@ def move_points(
 
 
 def cases(multiplier: Array, cost: Array | float) -> NDArray[np.int8]:
-    """Tell the three cases of the Z step apart.
+    """Tell the three cases of the Z step apart, (n,).
 
-    `multiplier` (n, P): lambda; `cost` (n,): c. Returns (n,): 1: the image satisfies every margin and the target stays
-    on it; 2: the target lies where the margins it was pulled to are met; 3: at least one pull is at its limit c, and
-    that margin is not reached.
+    1: the target stays on the image, which satisfies every margin; 2: it lies where the margins are met; 3: a pull is
+    at its limit c, and that margin is not reached.
     """
     limit = np.full(len(multiplier), cost, dtype=float)[:, None]
     limited = (multiplier >= limit * (1.0 - 1e-12)).any(axis=1)

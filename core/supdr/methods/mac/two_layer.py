@@ -216,10 +216,7 @@ class TwoLayerProblem(Problem):
         return previous.complete and previous.tried >= len(WIDTHS)
 
     def adopt(self, state: TwoLayerState) -> TwoLayerState:
-        """Return `state` with both layers fitted to these labels, at the width that it has chosen.
-
-        Raises ValueError if the numbers of columns or latent coordinates differ.
-        """
+        """Return `state` with both layers fitted to these labels at its width; ValueError if its shapes are others."""
         n_columns = state.first.mapping.centers.shape[1]
         if (n_columns, state.n_components) != (self.X.shape[1], self.n_components):
             raise ValueError(

@@ -65,8 +65,8 @@ class NSDR(Factorisation):
         Constant of "poly", >= 0.
     C : float, default=1.0
         Weight of the hinge, > 0.
-    class_weight : None, "balanced" or dict of class to float, default=None
-        What C is multiplied by for the rows of each class, > 0.  "balanced": every class weighs the same in all.
+    class_weight
+        As in `SupervisedReducer`.
     beta : float, default=0.1
         Weight of the reconstruction, in (0, 1]; the labels weigh 1 - beta.
     reg_u, reg_v : float, default=1.0
@@ -90,24 +90,18 @@ class NSDR(Factorisation):
         Starting latent rows.
     init_scale : float, default=0.1
         Standard deviation of a random start, > 0.
-    early_stopping : bool, default=False
-        Whether to hide `validation_fraction` of the labels and keep the iterate with the smallest error on them.
-    validation_fraction : float, default=0.2
-        In (0, 1).
-    n_iter_no_change : int, default=10
-        Steps without improvement before early stopping ends the run.
+    early_stopping, validation_fraction, n_iter_no_change
+        As in `SupervisedReducer`.
     max_iter : int, default=40
         Steps, >= 1.  A lower objective is not a lower test error: the number of steps regularises.
     tol : float, default=1e-5
         Stop when the objective changes by no more than this share.
-    random_state : int, RandomState or None, default=None
-        Seed.
+    random_state
+        As in `SupervisedReducer`.
     n_jobs : int or None, default=None
         Threads over the heads.
-    verbose : int, default=0
-        Above 0: show a progress bar.
-    missing_label : object, default=nan
-        Marks unlabelled rows, as NaN and None do.
+    verbose, missing_label
+        As in `SupervisedReducer`.
 
     Attributes
     ----------
@@ -138,7 +132,7 @@ class NSDR(Factorisation):
     kernel_ : Kernel
         The kernel with all its parameters.
     classes_, n_features_in_, feature_names_in_, n_iter_, stop_, snapshot_
-        As in scikit-learn; `stop_` says why the run ended, `snapshot_` is where the estimator stands.
+        As in `SupervisedReducer`.
     history_ : dict of str to array
         "objective" and its terms "reconstruction", "label", "regularisation"; "dual", "gap", "step_size",
         "svm_iterations", "support_fraction"; one value per step.

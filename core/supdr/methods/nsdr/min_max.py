@@ -18,6 +18,7 @@ from supdr.functions.kernels import Kernel, poly_slope, rbf_value
 from supdr.methods.nsdr.problem import NSDRProblem, NSDRState
 from supdr.solvers.kernel_heads import Heads
 from supdr.solvers.reconstruction import reconstruction_epoch, sgd_cells, sgd_shrinkage
+from supdr.solvers.smo import duality_gap
 
 # Elementary operations between two checks of the stop flag, some 10 ms.
 SLICE = 10_000_000
@@ -104,23 +105,19 @@ def _swept(problem: NSDRProblem, labelled: NDArray, heads: Heads, rng: np.random
 def _bounds(problem: NSDRProblem, alpha: NDArray, bias: NDArray, scores: NDArray, moved: int) -> Heads:
     """Return heads with the primal and dual value of multipliers whose scores (n, K) exclude the bias."""
     quadratic = 0.5 * float(np.vdot(alpha * problem.signs, scores))
-    slack = np.maximum(0.0, 1.0 - problem.signs * (scores + bias))
-    primal = quadratic + float(problem.costs @ slack.sum(axis=1))
-    return Heads(alpha, bias, primal, float(alpha.sum()) - quadratic, moved, False, False)
+    dual = float(alpha.sum()) - quadratic
+    gap = duality_gap(alpha, problem.costs[:, None], 1.0 - problem.signs * (scores + bias))
+    return Heads(alpha, bias, dual + gap, dual, moved, False, False)
 
 
 def pair_epoch(
     Z: NDArray, rows: NDArray, duals: NDArray, kernel: Kernel, rate: float, rng: np.random.Generator
 ) -> None:
-    """Move the support rows of `Z` in place, pair by pair in random order (eqs. 36-39).  O(s^2 (d + K)).
+    """Move the support rows of `Z` (n, d) in place, pair by pair in random order (eqs. 36-39).  O(s^2 (d + K)).
 
-    Every ordered pair moves BOTH its rows, from their old values; the sum over all pairs is then the gradient of the
-    envelope.  Erratum: eq. 32 prints min over U of (quadratic - sum alpha), which is the other sign; the steps below
-    descend S, as eq. 36 does.
-
-    `Z` (n, d): latent rows, written in place. `rows` (s,): the rows with a non-zero multiplier; pairs with others have
-    no weight. `duals` (s, K): their signed multipliers alpha * Y. `kernel`: kernel between latent rows. `rate`:
-    learning rate times (1 - beta). `rng`: draws the order.
+    Every ordered pair of `rows` (s,) moves BOTH its rows, from their old values: the sum is the gradient of the
+    envelope. Erratum: eq. 32 prints min over U of (quadratic - sum alpha), which is the other sign; the steps descend
+    S, as eq. 36 does.
     """
     step = max(1, SLICE // (8 * (Z.shape[1] + duals.shape[1])))
     for order in pair_orders(len(rows), rng):
@@ -191,12 +188,7 @@ def _pairs_rbf(Z, rows, duals, order, gamma, rate):  # noqa: ANN001
 def multiplier_sweep(
     K: NDArray, y: NDArray, C: NDArray | float, alpha: NDArray, bias: float, rng: np.random.Generator
 ) -> tuple[NDArray, float, NDArray]:
-    """Return alpha, bias and scores after one sweep of Algorithm 2.  O(violating rows * n) pairs, O(n) each.
-
-    `K` (n, n): kernel matrix. `y` (n,): signs. `C` (n,): upper bound of the multipliers. `alpha` (n,): feasible
-    multipliers; not written to. `bias`: bias of the decision. `rng`: draws the order of the partners. Returns `alpha`
-    (n,); `bias`; `scores` (n,): sum_l alpha_l y_l K_li, without the bias.
-    """
+    """Return alpha (n,), bias and scores (n,) after one sweep of Algorithm 2.  O(violating rows * n) pairs."""
     alpha, C = alpha.copy(), np.full(len(y), C, dtype=float)
     scores = K @ (alpha * y)
     order = rng.permutation(len(y))

@@ -225,14 +225,14 @@ class NSDRProblem(SolvedProblem):
         )
         return self.solver.begin(self, state)
 
-    def solved(self, state: NSDRState) -> NSDRState:
+    def solved(self, state: NSDRState, cap: int = FIRST_CAP) -> NSDRState:
         """Return `state` with solved heads and their gradient; this first solve has a work cap of its own."""
         labelled = state.latent[self.rows]
-        heads = self.solve_heads(labelled, state.heads.alpha, FIRST_CAP)
+        heads = self.solve_heads(labelled, state.heads.alpha, cap)
         if not heads.closed:
             raise ValueError(
                 f"the support vector machine with C={self.C:g} and the {self.kernel} did not close its gap within "
-                f"{FIRST_CAP:,} updates; try a smaller C, another kernel or a smaller degree"
+                f"{cap:,} updates; try a smaller C, another kernel or a smaller degree"
             )
         return state._replace(heads=heads, label_gradient=self.label_gradient(labelled, heads.alpha))
 
@@ -293,10 +293,7 @@ class NSDRProblem(SolvedProblem):
 
 
 class EliminatedHeads:
-    """F as a function of Z, V, bv as one vector: every call solves the SVMs, warm from those of a state.
-
-    capped: whether the work cap of the state bit in any call.
-    """
+    """F of (Z, V, bv) as one vector: each call solves the SVMs from a state's; `capped`: whether a work cap bit."""
 
     def __init__(self, problem: NSDRProblem, state: NSDRState) -> None:
         self._problem, self._state = problem, state

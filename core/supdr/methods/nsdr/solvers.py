@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +17,19 @@ from supdr.solvers.positive_definite import solve_positive
 from supdr.solvers.reconstruction import fit_loadings, latent_system
 
 SUFFICIENT_DECREASE = 1e-4
-MAX_TRIALS = 40
 SMALLEST_STEP = 1e-10
 # Shares of a full step: below the first nothing can move, below the second little progress proves nothing.
 SHORT_STEP = 0.1
 
 
+@dataclass(frozen=True)
 class BlockDescent(Solver):
-    """solver="bcd": loadings and unlabelled rows exactly, labelled rows by a backtracked step, heads solved warm."""
+    """solver="bcd": loadings and unlabelled rows exactly, labelled rows by a backtracked step, heads solved warm.
+
+    max_trials: steps of halved lengths that are tried in a round.
+    """
+
+    max_trials: int = 40
 
     def begin(self, problem: NSDRProblem, state: NSDRState) -> NSDRState:
         """Return `state` with solved heads."""
@@ -89,7 +95,7 @@ class BlockDescent(Solver):
         curvature = float(np.einsum("...i,...ij,...j->...", move, system, move).sum())
         slope = -2.0 * curvature - weight * float(np.vdot(state.label_gradient, move))
         length, capped, spent = state.step_size, False, 0
-        for _ in range(MAX_TRIALS):
+        for _ in range(self.max_trials):
             if length < SMALLEST_STEP or not math.isfinite(curvature):
                 break
             allowed = -length * (slope + (length + 2.0 * SUFFICIENT_DECREASE) * curvature)

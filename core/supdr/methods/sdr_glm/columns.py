@@ -23,11 +23,7 @@ LABEL_FAMILIES = ("auto", "bernoulli", "softmax")
 
 
 def feature_codes(family_x: str | Sequence[str], columns: Columns) -> NDArray:
-    """Return the families of the columns of X, (D,), before preprocessing.
-
-    `family_x`: ``"auto"``, a family, or one per column; `columns`: of the data. Returns (D,). Raises ValueError if a
-    name is unknown, or a column holds what its family cannot produce.
-    """
+    """Return the families (D,) of the columns of X; raise ValueError where a column cannot be of its family."""
     n_columns = columns.shape[1]
     if not isinstance(family_x, str) or family_x != "auto":
         codes = family_codes(family_x, n_columns, "family_x")
@@ -51,11 +47,7 @@ def _all_bits(X: NDArray) -> bool:
 
 
 def checked_column_weight(weights: ArrayLike | None, n_columns: int) -> NDArray | None:
-    """Return the weights of the columns of X, (D,), or None if all are 1.
-
-    `weights`: as the user gave them; `n_columns`: D. Returns (D,). Raises ValueError if they are no finite numbers >=
-    0, one per column, of which one is positive.
-    """
+    """Return the weights (D,), or None if all are 1; raise ValueError unless they are finite, >= 0, and one is > 0."""
     if weights is None:
         return None
     accepted = f"column_weight must hold one finite number >= 0 per column ({n_columns}), at least one of them > 0"
@@ -74,13 +66,10 @@ def checked_column_weight(weights: ArrayLike | None, n_columns: int) -> NDArray 
 
 
 def column_preprocessing(columns: Columns, kind: str, codes: NDArray) -> tuple[Preprocessing, NDArray]:
-    """Fit the preprocessing of the Gaussian columns; bits and counts stay as they are.
+    """Return the preprocessing of the Gaussian columns and the families (m,) of the preprocessed columns.
 
-    Few rows are z-scored in place of whitened: where there are no more rows than columns, whitened rows are all equally
-    far from each other, whatever they have in common.
-
-    `columns`: of the data; `kind`: as for `fit_preprocessing`; `codes` (D,): family of every column. Returns
-    `preprocessing`; `codes` (m,): family of every preprocessed column.
+    Bits and counts stay as they are.  With no more rows than columns whitening becomes "zscore": whitened rows would
+    all be equally far from each other.
     """
     gaussian = codes == GAUSSIAN
     kind = scaling_of_rows(kind, *columns.shape)
@@ -100,13 +89,9 @@ def column_preprocessing(columns: Columns, kind: str, codes: NDArray) -> tuple[P
 
 
 def centred(fitted: Preprocessing, columns: Columns, codes: NDArray) -> tuple[Preprocessing, NDArray]:
-    """Return the same preprocessing with offsets that leave Gaussian columns of mean 0.
+    """Return the preprocessing with offsets that leave Gaussian columns of mean 0, and the shift (m,) beyond it.
 
-    The problem is solved in deviations from the means: with offsets that are large beside the deviations its sums of
-    squares would cancel, and the ridge of b_x would pull towards an arbitrary zero.
-
-    `fitted`: the user's preprocessing; `columns`: of the data; `codes` (m,): family of every preprocessed column.
-    Returns `preprocessing`; `shift` (m,): what it takes off the columns of `fitted` beyond that.
+    Beside large offsets sums of squares would cancel, and the ridge of b_x would pull towards an arbitrary zero.
     """
     if fitted.matrix is not None:
         return fitted, np.zeros(len(codes))
@@ -118,14 +103,7 @@ def centred(fitted: Preprocessing, columns: Columns, codes: NDArray) -> tuple[Pr
 def decode_columns(
     y: NDArray, n_rows: int, task: str, missing_label: object, sample_weight: NDArray | None = None
 ) -> Targets:
-    """Decode several targets or labels; single cells may be missing.
-
-    `y` (N, K): numbers; 0 and 1 for classification. `n_rows`: N of the data. `task` (one of "classification",
-    "regression"): what the columns mean. `missing_label`: a further value that marks a missing cell. `sample_weight`
-    (N,): what the label term of each row is multiplied by, >= 0; a row of weight 0 counts as unlabelled. `values` of
-    what is returned are NaN where a cell is missing. Raises ValueError if shapes or values do not fit, or a label has
-    one class only.
-    """
+    """Decode several targets or labels `y` (N, K), NaN in missing cells; ValueError if they do not fit the task."""
     if len(y) != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(y)]}")
     values = _column_values(y, missing_label)
@@ -147,10 +125,7 @@ def decode_columns(
 
 
 def decode_column_part(y: NDArray, task: str, missing_label: object) -> Targets:
-    """Decode a part of several targets or labels as `decode_columns` does; a part may lack values.
-
-    `y` (n, K): as for `decode_columns`; `task`, `missing_label`: as there.
-    """
+    """Decode a part (n, K) of several targets or labels as `decode_columns` does; a part may lack values."""
     values = _column_values(y, missing_label)
     if task == "classification":
         _check_bits(values)
@@ -173,10 +148,7 @@ def _check_bits(values: NDArray) -> None:
 
 
 class Scaling(NamedTuple):
-    """What targets are scaled by: 0 and 1 for columns that are not Gaussian.
-
-    `mean`, `scale` (K,).
-    """
+    """What targets are scaled by, mean and scale (K,): 0 and 1 for columns that are not Gaussian."""
 
     mean: NDArray
     scale: NDArray
@@ -185,12 +157,7 @@ class Scaling(NamedTuple):
 def target_families(
     family_y: str | Sequence[str], several_labels: bool, n_classes: int, n_columns: int
 ) -> NDArray | None:
-    """Return the families of the columns of Y; None for the softmax of all.
-
-    `family_y`: as in `supdr.SDRGLM`. `several_labels`: whether the values are the 0 and 1 of several labels.
-    `n_classes`: K; 0 for regression or several labels. `n_columns`: columns of the decoded values. Raises ValueError if
-    the family does not fit the task.
-    """
+    """Return the families of the columns of Y, None for the softmax of all; ValueError if one does not fit the task."""
     if not (several_labels or n_classes):
         names = "gaussian" if isinstance(family_y, str) and family_y == "auto" else family_y
         return family_codes(names, n_columns, "family_y", TARGET_FAMILIES)
@@ -215,10 +182,7 @@ def target_cells(targets: Targets, codes: NDArray | None) -> NDArray:
 
 
 def target_scaling(rows: Any, targets: Any, codes: NDArray | None, n_columns: int) -> Scaling:
-    """Return what Gaussian targets are scaled by: to mean 0 and variance 1, weighted.
-
-    `rows`: what works on rows; `targets`: decoded targets, or their partitions; `codes` (K,): families; `n_columns`: K.
-    """
+    """Return what Gaussian targets, in memory or in partitions, are scaled by: to mean 0 and variance 1, weighted."""
     mean, scale = np.zeros(n_columns), np.ones(n_columns)
     gaussian = np.zeros(0, dtype=bool) if codes is None else codes == GAUSSIAN
     if gaussian.any():
@@ -236,12 +200,7 @@ def target_scaling(rows: Any, targets: Any, codes: NDArray | None, n_columns: in
 def target_side(
     targets: Targets, codes: NDArray | None, scaling: Scaling, several_labels: bool, c: float, bound: str
 ) -> TargetSide:
-    """Return targets as the problem takes them.
-
-    `targets`: decoded targets; `codes` (K,): see `target_families`; `scaling`: see `target_scaling`; `several_labels`:
-    whether their values are the 0 and 1 of several labels; `c`, `bound`: as in `supdr.SDRGLM`. Raises ValueError if the
-    values do not fit a family.
-    """
+    """Return decoded targets as the problem takes them; raise ValueError if the values do not fit a family."""
     Y, weights = target_cells(targets, codes), None if (targets.weights == 1.0).all() else targets.weights
     if codes is None:
         return TargetSide(Y, None, c, bound, weights=weights)

@@ -31,10 +31,7 @@ from supdr.solvers.low_rank import SMALL_SIDE, leading_rows
 
 @dataclass(frozen=True, eq=False)
 class GLMRows(PartitionedRows):
-    """Rows with the sums over all of them.
-
-    `sides`: targets; `facts`: sums over all rows; `complete`: whether no cell of X is missing.
-    """
+    """Rows with their targets and the sums over all of them; `complete`: no cell of X is missing."""
 
     sides: Partitions
     facts: Facts
@@ -73,10 +70,7 @@ SUPPORT = PartitionSupport(
 
 @dataclass(frozen=True, eq=False)
 class DistributedFast(Fast):
-    """solver="fast" on rows in partitions; X and targets are those of the sample.
-
-    `all_rows`: all rows.
-    """
+    """solver="fast" on rows in partitions; X and targets are those of the sample."""
 
     all_rows: Any = None
 
@@ -129,10 +123,7 @@ class DistributedFast(Fast):
 
 
 class SummedFeatures(SharedFeatures):
-    """Complete Gaussian data in partitions: what all rows are needed for.
-
-    `rows`: all rows; `c`: weight of a cell's squared error.
-    """
+    """Complete Gaussian data in partitions: what all rows are needed for."""
 
     def __init__(self, rows: GLMRows, c: float) -> None:
         self._rows, self.c, self.weights = rows, c, None

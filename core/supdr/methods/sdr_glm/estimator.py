@@ -21,6 +21,7 @@ of the bounds are noted in `supdr.functions.families`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
@@ -38,7 +39,6 @@ from supdr.engine.parameters import Parameter
 from supdr.engine.preprocessing import Preprocessing
 from supdr.engine.targets import Targets
 from supdr.functions.families import FAMILIES
-from supdr.methods.sdr_glm.balance import chosen_weight, warn_of_imbalance
 from supdr.methods.sdr_glm.columns import (
     centred,
     checked_column_weight,
@@ -57,9 +57,164 @@ from supdr.methods.sdr_glm.solvers import SOLVERS
 from supdr.rows.in_memory import InMemoryRows
 from supdr.rows.in_partitions import PartitionSupport
 
+# From this lam H_X / H_Y (of a row) on the labels hardly move the latent rows.
+DROWNED = 100.0
+
 
 @dataclass(eq=False, repr=False)
-class SDRGLM(FittedSDRGLM):
+class BaseSDRGLM(FittedSDRGLM):
+    """`SDRGLM` without early stopping, which comparison methods with the same objective do not have."""
+
+    partition_support: ClassVar[PartitionSupport] = SUPPORT
+    takes_several_targets: ClassVar[bool] = True
+    prepared_attributes = (
+        *FittedSDRGLM.prepared_attributes,
+        "recon_weight_",
+        "family_x_",
+        "_input_codes",
+        "_column_weight",
+        "_several_labels",
+        "_codes",
+        "_shift",
+        "_targets",
+        "_target_mean",
+        "_target_scale",
+        "_balance",
+        "_label_share",
+        "_reg_u",
+    )
+
+    n_components: int | None = None
+    _: KW_ONLY
+    task: str = "classification"
+    class_weight: Any = None
+    column_weight: ArrayLike | None = None
+    recon_weight: float | str = "auto"
+    recon_ratio: float = 0.03
+    reg_u: float = 1.0
+    reg_v: float = 1.0
+    reg_w: float = 0.01
+    reg_scaling: str = "lam"
+    family_x: str | Sequence[str] = "auto"
+    family_y: str | Sequence[str] = "auto"
+    gaussian_c: float = 1.0
+    negative_binomial_size: float = 1.0
+    bound: str = "jj"
+    nonnegative: bool = False
+    solver: str = "fast"
+    inner: int | None = None
+    gauge: bool = True
+    preprocessing: str = "whiten"
+    calibrate: bool = True
+    extrapolate: bool = False
+    init: str | ArrayLike = "svd"
+    max_iter: int = 200
+    tol: float = 3e-4
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    missing_label: Any = np.nan
+
+    def _check_parameters(self, X: NDArray, targets: Targets) -> None:
+        check_start(self.init, ("svd", "random"), (len(X), self.n_components))
+        if self.nonnegative and not isinstance(self.init, str) and np.min(self.init) < 0.0:
+            raise ValueError(f"init must be >= 0 with nonnegative=True; got {np.min(self.init):g}")
+        self._input_codes = feature_codes(self.family_x, self._columns_of(X))
+        self._column_weight = checked_column_weight(self.column_weight, X.shape[1])
+
+    def _validate(
+        self, X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
+    ) -> tuple[NDArray, Targets]:
+        labels: NDArray = np.empty(0) if y is None else np.asarray(y)
+        self._several_labels = predicts_classes(self) and labels.ndim == 2 and labels.shape[1] > 1
+        if labels.ndim < 2 or (predicts_classes(self) and not self._several_labels):
+            return super()._validate(X, y, sample_weight)
+        X = self._checked(X, reset=True)
+        if self._several_labels and self.class_weight is not None:
+            raise ValueError(f"class_weight must be None with several labels; got {self.class_weight!r}")
+        weights = None if sample_weight is None else check_weights(sample_weight, X)
+        targets = decode_columns(labels, len(X), self.task, self.missing_label, weights)
+        if self._several_labels:
+            self.classes_ = np.arange(labels.shape[1])
+        self._single_target = False
+        return X, targets
+
+    def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
+        columns = self._columns_of(X)
+        kind = self.preprocessing
+        if isinstance(kind, str) and kind == "whiten" and (self._column_weight is not None or self.nonnegative):
+            kind = "zscore"  # whitened columns are mixtures of all
+        preprocessing, self._codes = column_preprocessing(columns, kind, self._input_codes)
+        preprocessing, self._shift = centred(preprocessing, columns, self._codes)
+        return preprocessing
+
+    @staticmethod
+    def _components_of(state: Any) -> int:
+        return len(state.components)
+
+    def _problem(self, X: NDArray, targets: Targets) -> SDRGLMProblem:
+        n_components = component_count(self._component_setting, targets, X.shape, self.init)
+        if self.n_components is None and isinstance(self.init, str):
+            n_components = min(n_components, *X.shape)
+        if isinstance(self.init, str) and self.init == "svd" and n_components > min(X.shape):
+            n_rows, n_columns = X.shape
+            raise ValueError(
+                f"n_components={n_components} exceeds the {n_rows} rows or {n_columns} columns: init='svd' allows "
+                f"{min(X.shape)} at most, n_samples = {n_rows}, n_features = {n_columns}; init='random' allows more"
+            )
+        if self._partitioned:
+            facts = self.partitions_.facts
+            several, c = self._several_labels, float(self.gaussian_c)
+            self._targets = target_side(targets, facts.codes, facts.scaling, several, c, self.bound)
+        else:
+            rows, settings = InMemoryRows(len(X)), self._target_settings()
+            facts, self._targets = gather_facts(rows, X, self._codes, targets, targets, **settings)
+        self._target_mean, self._target_scale = facts.scaling
+        self._balance = facts.target_null.loss, facts.column_null[0]
+        self._label_share = facts.target_null.share
+        label_loss = self._balance[0] / self._label_share
+        self.recon_weight_ = _chosen_weight(self.recon_weight, self.recon_ratio, label_loss, self._balance[1])
+        self.family_x_ = np.array(FAMILIES)[self._codes]
+        scaling = self.recon_weight_ if self.reg_scaling == "lam" else 1.0
+        self._reg_u = scaling * float(self.reg_u)
+        return self._problem_of(
+            SOLVERS[self.solver],
+            distributed=DistributedFast,
+            X=X,
+            codes=self._codes,
+            targets=self._targets,
+            n_components=n_components,
+            weight=self.recon_weight_,
+            reg_u=self._reg_u,
+            reg_v=scaling * float(self.reg_v),
+            c=float(self.gaussian_c),
+            inner=1 if self.solver == "literal" else self.inner,
+            column_weight=self._column_weight,
+            size=self._size,
+        )
+
+    def _finish(self) -> None:
+        if self.calibrate:
+            self._calibrated_head()
+        _warn_of_imbalance(self, self._problem(*self._training))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = True
+        return tags
+
+    @classmethod
+    def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:
+        """Yield constructor parameters; fitting each on a small data set compiles every kernel."""
+        yield {"max_iter": 2}
+        yield {"solver": "literal", "family_y": "bernoulli", "max_iter": 2}
+        yield {"task": "regression", "max_iter": 2}
+        yield {"nonnegative": True, "max_iter": 2}
+
+
+@dataclass(eq=False, repr=False)
+class SDRGLM(BaseSDRGLM):
     """Supervised dimensionality reduction with generalised linear models.
 
     The natural parameters of X are U V + b_x, those of the targets U W + b_y: one latent row explains both.  Cells may
@@ -136,26 +291,18 @@ class SDRGLM(FittedSDRGLM):
         quarter of it are clipped there for regression, and `predict` warns.
     init : {"svd", "random"} or array of shape (n_samples, n_components), default="svd"
         Starting U: scaled left singular vectors, N(0, 1), or given.
-    early_stopping : bool, default=False
-        Hide `validation_fraction` of the labels, stop when their error has not improved for `n_iter_no_change` steps,
-        keep the best iterate.  Not with several labels.
-    validation_fraction : float, default=0.2
-        In (0, 1).
-    n_iter_no_change : int, default=10
-        Patience of early stopping, >= 1.
     max_iter : int, default=200
         Number of sweeps.
     tol : float, default=3e-4
         Change of J that counts as convergence, as a share of what the means leave unexplained.  Beyond it J rises by
         making the training labels more certain, and predictions stay; 1e-6 comes close to the maximum.
-    random_state : int, RandomState or None, default=None
-        Seed of random starts.
-    n_jobs : int or None, default=None
-        Accepted for the sake of a common interface; the steps are matrix products, which BLAS runs in parallel.
-    verbose : int, default=0
-        1 shows a progress bar.
-    missing_label : object, default=nan
-        A further value of y that marks an unlabelled row (or cell), such as -1; NaN and None always do.
+    random_state, n_jobs, verbose, missing_label
+        As in `SupervisedReducer`.
+    early_stopping : bool, default=False
+        Hide `validation_fraction` of the labels, stop when their error has not improved for `n_iter_no_change` steps,
+        keep the best iterate.  Not with several labels.
+    validation_fraction, n_iter_no_change
+        As in `SupervisedReducer`.
 
     Attributes
     ----------
@@ -192,16 +339,8 @@ class SDRGLM(FittedSDRGLM):
         ``"objective"`` (-J), ``"reconstruction"`` (-lam L_X), ``"label"`` (-L_Y), ``"regularisation"``, and
         ``"recon_weight"``, ``"latent_change"``, ``"rank_threshold"``: one value per sweep; of the last sweep only, nan
         before: ``"training_error"``, ``"effective_rank"``, ``"singular_value_1"``, ... (of UV).
-    n_iter_ : int
-        Sweeps taken.
-    stop_ : Stop
-        Why the run ended.
-    snapshot_ : Snapshot
-        Where the estimator stands.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of str
-        Names of the columns, where X has them.
+    n_iter_, stop_, snapshot_, n_features_in_, feature_names_in_
+        As in `SupervisedReducer`.
 
     Warns
     -----
@@ -234,159 +373,47 @@ class SDRGLM(FittedSDRGLM):
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-    partition_support: ClassVar[PartitionSupport] = SUPPORT
-    takes_several_targets: ClassVar[bool] = True
-    prepared_attributes = (
-        *FittedSDRGLM.prepared_attributes,
-        "recon_weight_",
-        "family_x_",
-        "_input_codes",
-        "_column_weight",
-        "_several_labels",
-        "_codes",
-        "_shift",
-        "_targets",
-        "_target_mean",
-        "_target_scale",
-        "_balance",
-        "_label_share",
-        "_reg_u",
-    )
 
-    n_components: int | None = None
     _: KW_ONLY
-    task: str = "classification"
-    class_weight: Any = None
-    column_weight: ArrayLike | None = None
-    recon_weight: float | str = "auto"
-    recon_ratio: float = 0.03
-    reg_u: float = 1.0
-    reg_v: float = 1.0
-    reg_w: float = 0.01
-    reg_scaling: str = "lam"
-    family_x: str | Sequence[str] = "auto"
-    family_y: str | Sequence[str] = "auto"
-    gaussian_c: float = 1.0
-    negative_binomial_size: float = 1.0
-    bound: str = "jj"
-    nonnegative: bool = False
-    solver: str = "fast"
-    inner: int | None = None
-    gauge: bool = True
-    preprocessing: str = "whiten"
-    calibrate: bool = True
-    extrapolate: bool = False
-    init: str | ArrayLike = "svd"
     early_stopping: bool = False
     validation_fraction: float = 0.2
     n_iter_no_change: int = 10
-    max_iter: int = 200
-    tol: float = 3e-4
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    missing_label: Any = np.nan
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        check_start(self.init, ("svd", "random"), (len(X), self.n_components))
-        if self.nonnegative and not isinstance(self.init, str) and np.min(self.init) < 0.0:
-            raise ValueError(f"init must be >= 0 with nonnegative=True; got {np.min(self.init):g}")
         if self.early_stopping and self._several_labels:
             raise ValueError("early_stopping watches one label; y has several: set early_stopping=False")
-        self._input_codes = feature_codes(self.family_x, self._columns_of(X))
-        self._column_weight = checked_column_weight(self.column_weight, X.shape[1])
-
-    def _validate(
-        self, X: ArrayLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
-    ) -> tuple[NDArray, Targets]:
-        labels: NDArray = np.empty(0) if y is None else np.asarray(y)
-        self._several_labels = predicts_classes(self) and labels.ndim == 2 and labels.shape[1] > 1
-        if labels.ndim < 2 or (predicts_classes(self) and not self._several_labels):
-            return super()._validate(X, y, sample_weight)
-        X = self._checked(X, reset=True)
-        if self._several_labels and self.class_weight is not None:
-            raise ValueError(f"class_weight must be None with several labels; got {self.class_weight!r}")
-        weights = None if sample_weight is None else check_weights(sample_weight, X)
-        targets = decode_columns(labels, len(X), self.task, self.missing_label, weights)
-        if self._several_labels:
-            self.classes_ = np.arange(labels.shape[1])
-        self._single_target = False
-        return X, targets
-
-    def _fit_preprocessing(self, X: NDArray, targets: Targets, start: Snapshot | None) -> Preprocessing:
-        columns = self._columns_of(X)
-        kind = self.preprocessing
-        if isinstance(kind, str) and kind == "whiten" and (self._column_weight is not None or self.nonnegative):
-            kind = "zscore"  # whitened columns are mixtures of all
-        preprocessing, self._codes = column_preprocessing(columns, kind, self._input_codes)
-        preprocessing, self._shift = centred(preprocessing, columns, self._codes)
-        return preprocessing
+        super()._check_parameters(X, targets)
 
     def _fit_shared(self, part: Any, metrics: Collection[Any]) -> SharedFit | None:
-        if type(self) is not SDRGLM or not may_be_rotated(self, part):
+        if not may_be_rotated(self, part):
             return None
         return SharedFit(*fit_in_row_space(self, part), "row space shared")
 
-    @staticmethod
-    def _components_of(state: Any) -> int:
-        return len(state.components)
 
-    def _problem(self, X: NDArray, targets: Targets) -> SDRGLMProblem:
-        n_components = component_count(self._component_setting, targets, X.shape, self.init)
-        if self.n_components is None and isinstance(self.init, str):
-            n_components = min(n_components, *X.shape)
-        if isinstance(self.init, str) and self.init == "svd" and n_components > min(X.shape):
-            n_rows, n_columns = X.shape
-            raise ValueError(
-                f"n_components={n_components} exceeds the {n_rows} rows or {n_columns} columns: init='svd' allows "
-                f"{min(X.shape)} at most, n_samples = {n_rows}, n_features = {n_columns}; init='random' allows more"
-            )
-        if self._partitioned:
-            facts = self.partitions_.facts
-            several, c = self._several_labels, float(self.gaussian_c)
-            self._targets = target_side(targets, facts.codes, facts.scaling, several, c, self.bound)
-        else:
-            rows, settings = InMemoryRows(len(X)), self._target_settings()
-            facts, self._targets = gather_facts(rows, X, self._codes, targets, targets, **settings)
-        self._target_mean, self._target_scale = facts.scaling
-        self._balance = facts.target_null.loss, facts.column_null[0]
-        self._label_share = facts.target_null.share
-        label_loss = self._balance[0] / self._label_share
-        self.recon_weight_ = chosen_weight(self.recon_weight, self.recon_ratio, label_loss, self._balance[1])
-        self.family_x_ = np.array(FAMILIES)[self._codes]
-        scaling = self.recon_weight_ if self.reg_scaling == "lam" else 1.0
-        self._reg_u = scaling * float(self.reg_u)
-        return self._problem_of(
-            SOLVERS[self.solver],
-            distributed=DistributedFast,
-            X=X,
-            codes=self._codes,
-            targets=self._targets,
-            n_components=n_components,
-            weight=self.recon_weight_,
-            reg_u=self._reg_u,
-            reg_v=scaling * float(self.reg_v),
-            c=float(self.gaussian_c),
-            inner=1 if self.solver == "literal" else self.inner,
-            column_weight=self._column_weight,
-            size=self._size,
+def _chosen_weight(weight: Any, ratio: float, label_loss: float, feature_loss: float) -> float:
+    """Return lam: the given weight, or kappa H_Y / H_X for "auto", kappa alone where either explains nothing."""
+    if weight != "auto":
+        return float(weight)
+    return float(ratio) * (label_loss / feature_loss if label_loss > 0.0 and feature_loss > 0.0 else 1.0)
+
+
+def _warn_of_imbalance(model: BaseSDRGLM, problem: SDRGLMProblem) -> None:
+    """Warn the caller of `fit` of ridges that leave no component, and of labels that are hardly seen."""
+    label_loss, feature_loss = model._balance
+    if feature_loss > 0.0 and problem.all_components_die():
+        warnings.warn(
+            "the ridges outweigh the reconstruction: sqrt(reg_u reg_v) / recon_weight is so large that it keeps no "
+            f"component by itself, and the effective rank is {int(model.history_['effective_rank'][-1])} of "
+            f"{problem.n_components}. Raise recon_weight ({model.recon_weight_:g}), lower reg_u or reg_v, or set "
+            "reg_scaling='lam'",
+            UserWarning,
+            stacklevel=5,
         )
-
-    def _finish(self) -> None:
-        if self.calibrate:
-            self._calibrated_head()
-        warn_of_imbalance(self, self._problem(*self._training))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        if tags.classifier_tags is not None:
-            tags.classifier_tags.multi_label = True
-        return tags
-
-    @classmethod
-    def _warm_up_settings(cls) -> Iterator[dict[str, Any]]:
-        """Yield constructor parameters; fitting each on a small data set compiles every kernel."""
-        yield {"max_iter": 2}
-        yield {"solver": "literal", "family_y": "bernoulli", "max_iter": 2}
-        yield {"task": "regression", "max_iter": 2}
-        yield {"nonnegative": True, "max_iter": 2}
+    outweighed = model.recon_weight_ * feature_loss * model._label_share
+    if label_loss > 0.0 and outweighed > DROWNED * (1.0 + 1e-9) * label_loss:
+        warnings.warn(
+            f"the reconstruction outweighs the targets {outweighed / label_loss:.0f} times: "
+            f"the latent rows hardly see them. Lower recon_weight ({model.recon_weight_:g}) or recon_ratio",
+            UserWarning,
+            stacklevel=5,
+        )

@@ -42,13 +42,7 @@ def gather_facts(
     column_weight: NDArray | None = None,
     size: float = 1.0,
 ) -> tuple[Facts, Any]:
-    """Return the facts, and the targets as the problem takes them.
-
-    `rows`: what works on rows; `cells` (N, D): preprocessed rows, or their partitions; `column_codes` (D,): families of
-    the columns; `targets`: of all rows, or of a sample; `target_part`: of all rows, or their partitions; `family_y`,
-    `several_labels`, `c`, `bound`: as for `supdr.methods.sdr_glm.columns.target_side`; `column_weight` (D,): of the
-    columns of X; `size`: r of negative binomial columns of X. Returns `facts`; `sides`: or their partitions.
-    """
+    """Return the facts of all rows, or of their partitions, and the targets as the problem takes them."""
     n_classes, n_values = 0 if targets.classes is None else len(targets.classes), targets.values.shape[1]
     codes = target_families(family_y, several_labels, n_classes, n_values)
     n_columns = n_classes if codes is None else n_values

@@ -206,11 +206,10 @@ class WeightedFeatures:
         return augmented(latent) @ loadings
 
     def row_factors(self, loadings: NDArray, weight: float) -> tuple[NDArray, NDArray]:
-        """Return what turns a and g into the rows' systems.
+        """Return what turns a and g into the rows' systems, from `loadings` (L + 1, D) = [V; b_x].
 
-        `loadings` (L + 1, D): [V; b_x]. `weight`: lam. Returns `quadratic` (D, P + L): lam b_x V', then lam times the
-        packed products of V's columns; all times the columns' weights; `straight` (D, L): lam V', times the columns'
-        weights.
+        `quadratic` (D, P + L): lam b_x V', then lam times the packed products of V's columns; `straight` (D, L): lam
+        V'; all times the columns' weights.
         """
         strength = weight if self.weights is None else (weight * self.weights)[:, None]
         straight = padded(strength * loadings[:-1].T)

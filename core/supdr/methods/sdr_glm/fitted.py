@@ -111,9 +111,7 @@ class FittedSDRGLM(InPartitions, Reconstructing):
     def data_singular_values_(self) -> NDArray:
         """Largest singular values of preprocessed X minus its column means, (n_components,); missing cells count as 0.
 
-        Columns are multiplied by the roots of their weights.
-
-        Without targets, the ridges leave a component to those that exceed ``history_["rank_threshold"]``.
+        Columns count by their weights.  Without targets, components exceed ``history_["rank_threshold"]``.
         """
         check_is_fitted(self)
         X = self._training[0]

@@ -31,11 +31,7 @@ COUNT_RIDGES = np.logspace(4, -4, 17)
 
 
 def left_out_latent(problem: SDRGLMProblem, latent: NDArray, loadings: NDArray, rows: NDArray) -> NDArray:
-    """Embed training rows by loadings that were made without them and their tenth of `rows`.
-
-    `latent` (N, L): U, learnt with targets. `loadings` (L + 1, D): [V; b_x] made of all rows. `rows` (n,): which rows
-    to embed. Returns (n, L).
-    """
+    """Return latent rows (n, L) of training `rows` by loadings made without them and their tenth of `rows`."""
     left_out = np.empty((len(rows), latent.shape[1]))
     for fold in range(min(N_FOLDS, len(rows))):
         chosen = slice(fold, None, N_FOLDS)
@@ -72,11 +68,7 @@ def _loadings(problem: SDRGLMProblem, latent: NDArray, loadings: NDArray, rows: 
 
 
 def fit_head(features: NDArray, targets: TargetSide) -> tuple[NDArray, NDArray]:
-    """Fit the GLM of Y on latent rows, every target's ridge chosen by its left-out rows.
-
-    `features` (n, L): latent rows. `targets`: theirs; cells that are not observed take no part. Returns `coef` (L, K);
-    `intercept` (K,).
-    """
+    """Return coef (L, K) and intercept (K,) of the GLM of Y on latent rows, each ridge chosen by left-out rows."""
     # One scale for all columns: the labels made the large ones.
     scale = float(np.sqrt((features.var(axis=0)).sum())) / np.sqrt(features.shape[1]) or 1.0
     features = features / scale

@@ -33,13 +33,16 @@ SHORTEST = 2.0**-60
 
 
 def embed(
-    features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: float, nonnegative: bool = False
+    features: WeightedFeatures,
+    loadings: NDArray,
+    weight: float,
+    reg_u: float,
+    nonnegative: bool = False,
+    max_steps: int = NEWTON_STEPS,
 ) -> NDArray:
-    """Maximise lam l(x; u V + b_x) - reg_u / 2 |u|^2 over every row's u: unique, whatever the other rows are.
+    """Maximise lam l(x; u V + b_x) - reg_u / 2 |u|^2 over every row's u (n, L): unique, whatever the other rows are.
 
-    `features`: the rows; missing cells are left out, and a row without cells gets u = 0. `loadings` (L + 1, D): [V;
-    b_x]. `weight`, `reg_u`: lam and the ridge. `nonnegative`: over u >= 0. Returns (n, L). Warns ConvergenceWarning if
-    rows did not get there.
+    A row without cells gets u = 0.  Warns ConvergenceWarning if rows did not get there.
     """
     X, n_components = features.X, len(loadings) - 1
     latent = np.zeros((len(X), n_components))
@@ -65,12 +68,12 @@ def embed(
             features.size,
             ridge,
             n_components if nonnegative else 0,
-            NEWTON_STEPS,
+            max_steps,
             latent[rows],
         )
     if unsettled:
         warnings.warn(
-            f"the latent coordinates of {unsettled} of {len(X)} rows are not exact after {NEWTON_STEPS} Newton steps",
+            f"the latent coordinates of {unsettled} of {len(X)} rows are not exact after {max_steps} Newton steps",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -80,13 +83,10 @@ def embed(
 def embed_derivative(
     features: WeightedFeatures, loadings: NDArray, weight: float, reg_u: float, nonnegative: bool, latent: NDArray
 ) -> NDArray:
-    """Return du / dx (n, L, D), how latent rows of new data move with the columns; 0 where a cell is missing.
+    """Return du / dx (n, L, D) of new rows at their `latent` (n, L) of `embed`; 0 where a cell is missing.
 
-    The gradient at u is 0 whatever x is, so that with weights m of the columns, a = - d2l / dtheta2 and
-    h = d2l / dtheta ds, s the cell, (lam V diag(m a) V' + reg_u I) du/dx = lam V diag(m h).  Under u >= 0 coordinates
-    at 0 stay there.
-
-    `latent` (n, L): what `embed` returns for the other arguments.
+    The gradient at u is 0 whatever x is: with weights m of the columns, a = - d2l / dtheta2 and h = d2l / dtheta ds, s
+    the cell, (lam V diag(m a) V' + reg_u I) du/dx = lam V diag(m h); under u >= 0 coordinates at 0 stay there.
     """
     X, codes, theta = features.X, features.codes, latent @ loadings[:-1] + loadings[-1]
     scale = weight if features.weights is None else weight * features.weights

@@ -336,12 +336,7 @@ class SDRGLMProblem(Problem):
 def column_facts(
     rows: Any, cells: Any, codes: NDArray, c: float, column_weight: NDArray | None = None, size: float = 1.0
 ) -> tuple[float, NDArray]:
-    """Return H_X, what the means of columns leave to be explained, and these means (D,).
-
-    `rows`: what works on rows; `cells` (N, D): data, or their partitions; `codes` (D,): families; `c`: weight of
-    Gaussian cells; `column_weight` (D,): what the columns' shares of H_X are multiplied by; `size`: r of negative
-    binomial cells.
-    """
+    """Return H_X, what the means of columns leave to be explained, and these means (D,); rows may be partitions."""
     count, total = rows.total(families.cell_sums, cells)
     centre = total / np.where(count > 0.0, count, 1.0)
     losses = rows.total(_number_losses, cells, codes, centre, c, size)

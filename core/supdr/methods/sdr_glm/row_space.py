@@ -30,10 +30,7 @@ def may_be_rotated(estimator: Any, part: Any) -> bool:
 
 
 def fit_in_row_space(estimator: Any, part: Any) -> tuple[Any, NDArray | None]:
-    """Return the estimator fitted to a part of a sweep's rows in their row space, and the test rows there.
-
-    The test rows are None where they are part of the fit.
-    """
+    """Return the fit to a part of a sweep in its row space, and the test rows there; None where they are in the fit."""
     kind = "zscore" if estimator.preprocessing == "whiten" else estimator.preprocessing  # so few rows are not whitened
     X, X_test = reused("row space", lambda: (part.features_key, kind), lambda: row_space(part.X, part.X_new, kind))
     fitted = clone(estimator).set_params(preprocessing="none", family_x="gaussian").fit(X, part.y)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.functions import families
-from supdr.functions.softmax_kernels import softmax_pulls, softmax_values
+from supdr.functions.family_kernels import softmax_pulls, softmax_values
 from supdr.solvers.low_rank import augmented, pack, packed_products, row_blocks, solve_systems
 from supdr.solvers.nonnegative import solve_nonnegative
 from supdr.solvers.positive_definite import solve_positive
@@ -132,12 +132,10 @@ class TargetSide:
         rows: slice,
         nonnegative: bool = False,
     ) -> NDArray:
-        """Return the latent rows that maximise the minorant.
+        """Return the latent rows (n, L) that maximise the minorant which touches at `latent`.
 
-        `system` (L, L) or (n, P): what the features and nothing else contribute: one matrix for all rows, or a packed
-        one per row. `reg_u`: ridge. `right` (n, L): the features' right-hand side. `latent` (n, L): rows at which the
-        minorant touches. `head` (L + 1, K): [W; b_y]. `rows`: which of the N rows these are. `nonnegative`: whether
-        latent rows must be >= 0, as the given ones are; with packed systems only. Returns (n, L).
+        `system` (L, L) or packed (n, P) and `right` (n, L) are what the features contribute, `head` (L + 1, K) is [W;
+        b_y]; rows >= 0 need packed systems.
         """
         theta = latent @ head[:-1]
         theta += head[-1]
@@ -186,10 +184,7 @@ class TargetSide:
     # --- W-step -------------------------------------------------------------------------------------------------------
 
     def head_sums(self, latent: NDArray, head: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the systems (K, L + 1, L + 1) and right-hand sides (L + 1, K) of the minorant touching at `head`.
-
-        The softmax has one system; its right-hand sides are the gradient.
-        """
+        """Return the systems (K, L + 1, L + 1), one of a softmax, and right-hand sides (L + 1, K) of the minorant."""
         count = 1 if self.codes is None else head.shape[1]
         systems, rights = np.zeros((count, len(head), len(head))), np.zeros_like(head)
         for rows, part in self.blocks(latent.shape[1]):
@@ -234,11 +229,7 @@ class TargetSide:
 
 
 class NullFacts(NamedTuple):
-    """The fit of a model without latent rows to the targets.
-
-    `loss`: H_Y: what the column means, or class shares, leave unexplained. `centre` (K,): means; None for the softmax.
-    `share`: share of the cells that are observed.
-    """
+    """The fit of a model without latent rows: H_Y, the means (K,), None of a softmax, and the share of cells."""
 
     loss: float
     centre: NDArray | None
@@ -246,10 +237,7 @@ class NullFacts(NamedTuple):
 
 
 def null_facts(rows: Any, part: Any, codes: NDArray | None, n_columns: int) -> NullFacts:
-    """Return what a model without latent rows says of targets.
-
-    `rows`: what works on rows; `part`: the targets, or their partitions; `codes` (K,): families; `n_columns`: K.
-    """
+    """Return what a model without latent rows says of targets, or of their partitions, of families `codes` (K,)."""
     size = rows.n_rows * n_columns
     share = rows.total(TargetSide.n_observed, part) / size if size else 1.0
     if codes is None:

@@ -58,10 +58,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class GatedModel:
-    """f_k(x) = sum_m eta_m(x) sum_i a_imk k(z_i^m, z^m) + b_k,  a_imk = alpha_ik y_ik eta_im.
-
-    `support` (s, R_m): Z_m of the support vectors; `weights` (s, K): a_m of the support vectors; `bias` (K,).
-    """
+    """f_k(x) = sum_m eta_m(x) sum_i a_imk k(z_i^m, z^m) + b_k,  a_imk = alpha_ik y_ik eta_im; z_i support vectors."""
 
     kernel: Kernel
     point: Point
@@ -107,13 +104,11 @@ class GatedModel:
 
 
 def closed_form_projections(pulls: tuple[NDArray, ...], views: Views, gate: NDArray, sizes: tuple[int, ...]) -> Views:
-    """Return the W_m (D_m, R_m) that minimise J for the linear kernel and given gate and multipliers.
+    """Return the W_m (D_m, R_m) that minimise J for the linear kernel and given gate (n, P) and pulls g_m (D_m, K).
 
-    J depends on W_m only through the share of g_m = X_m'a_m that its columns span: those of g_m itself suffice.  With
-    one head the first column is g_m / |g_m|; with several they are the leading left singular vectors of all g_mk.
-    Columns left over are principal directions of the rows weighted by eta_m, orthogonal to the first.
-
-    `pulls` (D_m, K): g_m; `views` (n, D_m): rows; `gate` (n, P): eta; `sizes`: R_m. Returns (D_m, R_m).
+    J depends on W_m only through the share of g_m = X_m'a_m that its columns span: the first is g_m / |g_m|, of several
+    heads they are the leading left singular vectors of all g_mk.  Columns left over are principal directions of the
+    rows weighted by eta_m, orthogonal to these.
     """
     projections = []
     for m, (pull, X, size) in enumerate(zip(pulls, views, sizes)):
@@ -152,10 +147,8 @@ def _gated_directions(X: NDArray, weight: NDArray, basis: NDArray, n_directions:
 def gated_derivative(X: NDArray, point: Point, projections: Sequence[NDArray], layout: Layout) -> NDArray:
     """Return dz / dx (n, sum of R_m, r) at preprocessed rows (n, r), where z_m = eta_m(x) W_m'x^m.
 
-    dz_m / dx = eta_m W_m' + W_m'x^m (d eta_m / dx)',  d eta_m / dx = eta_m (s_m - sum_p eta_p s_p),  s_m = T V_m: the
+    dz_m / dx = eta_m W_m' + W_m'x^m (d eta_m / dx)', d eta_m / dx = eta_m (s_m - sum_p eta_p s_p), s_m = T V_m: the
     slope of gate m.
-
-    `point`: the gate; `projections` (D_m, R_m): W_m; `layout`: which columns each view and the gate see.
     """
     gating, n_columns = layout.gating_columns(X), X.shape[1]
     eta = point.gate(gating)

@@ -26,10 +26,7 @@ LARGEST_LEAP = 20.0
 
 
 class FlatObjective:
-    """J near a candidate: every call solves the SVMs, warm from those of the candidate.
-
-    failures: calls whose SVMs were not solved.
-    """
+    """J near a candidate: each call solves the SVMs, warm from the candidate's; `failures`: those not solved."""
 
     def __init__(self, problem: SLDRProblem, candidate: Candidate) -> None:
         self._problem, self._candidate = problem, candidate

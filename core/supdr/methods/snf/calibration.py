@@ -35,11 +35,7 @@ RANK_TOLERANCE = 1e-12
 
 
 def most_likely(kernel: Kernel, Z: NDArray, Y: NDArray, weights: NDArray | None = None) -> Primal | Dual:
-    """Return the form of the regression of `Y` on `Z` under which `Y` is most likely.
-
-    `kernel`: between latent rows.  A polynomial one is tried with several degrees, the others as they are. `Z` (N, D):
-    latent rows. `Y` (N, T): their targets. `weights` (N,): of their squared residuals, > 0; 1 if omitted.
-    """
+    """Return the form of the regression of Y (N, T) on Z (N, D), over some degrees, under which Y is most likely."""
     best, lowest = None, np.inf
     for candidate in _kernels(kernel, *Z.shape):
         values, squares = _spectrum(candidate, Z, Y, weights)

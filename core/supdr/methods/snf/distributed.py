@@ -35,10 +35,7 @@ MOST_MONOMIALS = 2000
 
 
 class Labels(NamedTuple):
-    """Targets of a partition.
-
-    `rows` (n,): labelled rows; `values` (n, T): their preprocessed targets.
-    """
+    """Targets of a partition: its labelled `rows` (n,) and their preprocessed `values` (n, T)."""
 
     rows: NDArray
     values: NDArray
@@ -46,10 +43,7 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SNFRows(PartitionedRows):
-    """Rows with their targets.
-
-    `target_map`: of the targets.
-    """
+    """Rows with their targets, of which `target_map` is the preprocessing."""
 
     labels: Partitions
     target_map: Preprocessing
@@ -60,10 +54,7 @@ class SNFRows(PartitionedRows):
 
 
 def held_rows(run: Any, rows: Any) -> SNFRows:
-    """Return what `run`, a `supdr.SNF`, keeps of its `supdr.rows.running.ReadRows`.
-
-    Raises ValueError if cells are missing, or there are too many monomials.
-    """
+    """Return what a run of SNF keeps of its rows; ValueError if cells are missing or monomials are too many."""
     X, targets = run._training
     missing = total(_missing, rows.X)
     if missing:
@@ -98,10 +89,7 @@ SUPPORT = PartitionSupport(
 
 
 class Payload(NamedTuple):
-    """What belongs to a point beside F and its gradient.
-
-    `square`: |Z|^2; `settings`: the hyper-parameters of F.
-    """
+    """What belongs to a point beside F and its gradient: |Z|^2, and the hyper-parameters of F."""
 
     predictors: Fit
     target: Fit
@@ -111,11 +99,7 @@ class Payload(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DistributedSNF(SNFProblem):
-    """SNF on rows in partitions, for solver="lbfgs", with a weight for every monomial.
-
-    X, rows and Y are those of the sample.
-    `all_rows`: all rows.
-    """
+    """SNF by L-BFGS on rows in partitions, a weight for every monomial; X, rows and Y are those of the sample."""
 
     all_rows: Any = None
 

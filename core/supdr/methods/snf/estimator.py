@@ -28,16 +28,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from supdr.engine.checks import check_cells, warn_of_many_components
+from supdr.engine.diagnostics import Diagnostics
 from supdr.engine.estimator import SharedFit
+from supdr.engine.iterate import Snapshot, Stop
 from supdr.engine.parameters import Parameter
 from supdr.engine.preprocessing import fit_preprocessing
+from supdr.engine.reuse import reused
 from supdr.engine.targets import Targets
 from supdr.methods.snf.distributed import SUPPORT, DistributedSNF
 from supdr.methods.snf.fitted import FittedSNF
-from supdr.methods.snf.label_free import fit_from_label_free, is_label_free
 from supdr.methods.snf.parameters import PARAMETERS, check_matrices, check_settings, component_count, initial_rows
 from supdr.methods.snf.problem import SNFProblem
 from supdr.methods.snf.solvers import SOLVERS
@@ -50,138 +53,9 @@ LEAST_EXPLAINED = 1e-3
 
 
 @dataclass(eq=False, repr=False)
-class SNF(FittedSNF):
-    """Supervised nonlinear factorisation for regression with few labels.
+class BaseSNF(FittedSNF):
+    """`SNF` without early stopping, which comparison methods with the same objective do not have."""
 
-    Every row has a few latent coordinates; each column of X and the target are kernel ridge regressions on them.  Rows
-    without a label take part through X.  The bends of the kernel let a curved sheet of data unroll in latent space.
-
-    Parameters
-    ----------
-    n_components : int or None, default=None
-        D, latent dimension, 1 to min(n_samples - 1, 200).  None: as many as there are columns, at most 30, but at least
-        one fewer than there are classes (as many as there are targets).  Take 2 for pictures.
-    task : {"regression", "classification"}, default="regression"
-        Regression takes several targets.  Classification regresses on +-1, one column per class (one for two classes):
-        an extension of the paper.
-    class_weight : None, "balanced" or dict of class to float, default=None
-        What the squared error of the target is multiplied by for the rows of each class, > 0.  "balanced": every class
-        weighs the same in all.  Ignored for regression.
-    kernel : {"poly", "rbf", "linear"}, default="poly"
-        Kernel between latent rows.  "linear" and degree 1 make a linear factorisation.
-    degree : int, default=2
-        Power of "poly", 1 to 6; from 4 on keep latent rows near length 1.
-    gamma : float, default=0.5
-        exp(-gamma |z - z'|^2) of "rbf", > 0.
-    coef0 : float, default=1.0
-        Constant of "poly", >= 0.
-    target_weight : float, default=1.0
-        mu, weight of the target's regression, >= 0.  At large values labelled rows move to where they fit their label,
-        unlabelled rows do not, and predictions suffer unless calibrated.  Ignored where `lr_target` sets it.
-    reg_v, reg_z : float, default=1.0
-        Ridges (lambda_V, lambda_Z) on the regressions of X and on the latent rows, > 0.  Too large a product of the two
-        makes all latent rows 0.
-    reg_w : float or None, default=None
-        Ridge (lambda_W) on the regression of the target, > 0.  None: 0.1 while the latent rows are learnt; then the
-        calibrated regression takes the degree, 1 to 3, and the ridge, 0.001 to 10, under which the labels are most
-        likely.
-    solver : {"lbfgs", "sgd"}, default="lbfgs"
-        "lbfgs": quasi-Newton on the latent rows, one factorisation for all columns, never raises F.  "sgd": the
-        paper's loop, one factorisation per column.
-    lr_reconstruction : float, default=1e-3
-        eta_X, step size of "sgd" on the reconstruction, > 0.
-    lr_target : float or None, default=None
-        eta_Y, step size of "sgd" on the target, > 0.  It sets the target's weight to lr_target n_features reg_v /
-        (lr_reconstruction reg_w), reg_w = 0.1 for None.  None: eta_Y follows from `target_weight` by the same formula.
-    preprocessing : {"minmax", "zscore", "whiten", "none"}, default="minmax"
-        Fitted inside, on X and, for regression, on the given targets (which "whiten" only z-scores).  The ridges refer
-        to the preprocessed units.
-    calibrate : bool, default=True
-        Whether `predict` uses a regression refitted on labelled rows that were embedded without their labels; see
-        `reg_w`.
-    extrapolate : bool, default=False
-        Whether new rows are used as they are.  False: cells that lie further outside of the training rows' range than a
-        quarter of it are clipped there, unless a kernel "rbf" or a class makes this needless, and `predict` warns.
-    init : {"pca", "random"} or array of shape (n_samples, n_components), default="pca"
-        Starting latent rows.
-    init_scale : float or None, default=None
-        Standard deviation of the first principal component's scores or of a random start, > 0.  None: 0.5 (1 with
-        kernel "rbf"), random 0.01.
-    n_init : int, default=1
-        Starts, 1 to 10: other choices of principal components, then random ones.  Each is followed for up to 100 L-BFGS
-        steps in the first step, and the run goes on from the beginning of the one that came lowest.
-    early_stopping : bool, default=False
-        Hide `validation_fraction` of the labels and keep the iterate with the smallest error on them.
-    validation_fraction : float, default=0.2
-        In (0, 1).
-    n_iter_no_change : int, default=10
-        Steps without improvement before early stopping ends the run.
-    max_iter : int, default=100
-        Steps, >= 1.
-    tol : float, default=1e-8
-        Stop when F falls by no more than this share.
-    random_state : int, RandomState or None, default=None
-        Seed of random starts.
-    n_jobs : int or None, default=None
-        Accepted for the sake of a common interface; BLAS runs matrix products in parallel.
-    verbose : int, default=0
-        Above 0: show a progress bar.
-    missing_label : object, default=nan
-        A further value of y that marks unlabelled rows; NaN and None always do.
-
-    Attributes
-    ----------
-    embedding_ : array of shape (n_samples, n_components)
-        Z, learnt with labels.
-    transduction_ : array of shape (n_samples,) or (n_samples, n_targets)
-        Predictions of all training rows from their own latent rows (eq. 12), by the regression that `predict` uses.
-    training_decision_ : array of shape (n_samples,) or (n_samples, K)
-        Scores, or predicted values, of all training rows, likewise.
-    dual_coef_ : array of shape (T, n_labelled)
-        Dual weights of the target's regression, in preprocessed units of the target.
-    intercept_ : array of shape (T,)
-        Its bias, in the same units.
-    label_pull_ : array of shape (n_samples,)
-        How hard each label pulls: its residual as a share of the largest; 0 where unlabelled.
-    reconstruction_ : array of shape (n_samples, n_features)
-        Training rows as their latent rows reconstruct them; fills missing cells.
-    kernel_ : Kernel
-        The kernel with its parameters.
-    classes_, n_features_in_, feature_names_in_, n_iter_, stop_, snapshot_
-        As in scikit-learn; `stop_` says why the run ended, `snapshot_` is where the estimator stands.
-    history_ : dict of str to array
-        "objective" and its terms "reconstruction", "label", "regularisation"; "gradient_norm", "step_size"; one value
-        per step.
-
-    Notes
-    -----
-    With polynomial kernels of fewer than 0.6 n monomials a step costs O(n F (F + M + degree)) for F monomials; else
-    kernel matrices are factorised in O(n^3), and at most 10,000 rows are accepted.
-
-    Algorithm 1 of the paper has two rates and a decay lambda_Z.  "sgd" takes its steps with lr_reconstruction = eta_X,
-    lr_target = eta_Y and reg_z = lambda_Z reg_v n_features n_samples; the decay of labelled rows is lowered so that
-    `reg_z` means the same for all rows.
-
-    Missing cells (NaN in X) have no error.  While the run goes on they are variables of their own, which cost nothing
-    once they equal their reconstruction.  `transform` leaves them out.
-
-    `transform` descends from the latent rows of the three nearest training rows and keeps the lowest end.
-
-    References
-    ----------
-    J. Grabocka, E. Bedalli, L. Schmidt-Thieme, "Supervised Nonlinear Factorizations Excel In Semi-supervised
-    Regression".
-
-    Examples
-    --------
-    >>> from supdr import SNF
-    >>> from supdr.datasets import make_curved_sheet
-    >>> X, y = make_curved_sheet(random_state=2).to_xy()
-    >>> SNF(2, preprocessing="none").fit(X, y).transduction_.shape
-    (400,)
-    """
-
-    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     partition_support: ClassVar[PartitionSupport] = SUPPORT
     takes_several_targets: ClassVar[bool] = True
     accepts_missing_cells: ClassVar[bool] = True
@@ -216,9 +90,6 @@ class SNF(FittedSNF):
     init: str | ArrayLike = "pca"
     init_scale: float | None = None
     n_init: int = 1
-    early_stopping: bool = False
-    validation_fraction: float = 0.2
-    n_iter_no_change: int = 10
     max_iter: int = 100
     tol: float = 1e-8
     random_state: Any = None
@@ -232,11 +103,6 @@ class SNF(FittedSNF):
         self._kernel()
         check_settings(self, *X.shape)
         check_cells(X)
-
-    def _fit_shared(self, part: Any, metrics: Collection[Any]) -> SharedFit | None:
-        if type(self) is not SNF or not is_label_free(self):
-            return None
-        return SharedFit(fit_from_label_free(self, part), None, "label-free fit shared")
 
     def _problem(self, X: NDArray, targets: Targets) -> SNFProblem:
         if self.n_components is not None:
@@ -311,3 +177,159 @@ class SNF(FittedSNF):
             yield {"task": task, "degree": 1, "max_iter": 2}
         yield {"solver": "sgd", "max_iter": 2, "lr_reconstruction": 1e-4}
         yield {"solver": "sgd", "kernel": "rbf", "max_iter": 2, "lr_reconstruction": 1e-4}
+
+
+@dataclass(eq=False, repr=False)
+class SNF(BaseSNF):
+    """Supervised nonlinear factorisation for regression with few labels.
+
+    Every row has a few latent coordinates; each column of X and the target are kernel ridge regressions on them.  Rows
+    without a label take part through X.  The bends of the kernel let a curved sheet of data unroll in latent space.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        D, latent dimension, 1 to min(n_samples - 1, 200).  None: as many as there are columns, at most 30, but at least
+        one fewer than there are classes (as many as there are targets).  Take 2 for pictures.
+    task : {"regression", "classification"}, default="regression"
+        Regression takes several targets.  Classification regresses on +-1, one column per class (one for two classes):
+        an extension of the paper.
+    class_weight
+        As in `SupervisedReducer`.
+    kernel : {"poly", "rbf", "linear"}, default="poly"
+        Kernel between latent rows.  "linear" and degree 1 make a linear factorisation.
+    degree : int, default=2
+        Power of "poly", 1 to 6; from 4 on keep latent rows near length 1.
+    gamma : float, default=0.5
+        exp(-gamma |z - z'|^2) of "rbf", > 0.
+    coef0 : float, default=1.0
+        Constant of "poly", >= 0.
+    target_weight : float, default=1.0
+        mu, weight of the target's regression, >= 0.  At large values labelled rows move to where they fit their label,
+        unlabelled rows do not, and predictions suffer unless calibrated.  Ignored where `lr_target` sets it.
+    reg_v, reg_z : float, default=1.0
+        Ridges (lambda_V, lambda_Z) on the regressions of X and on the latent rows, > 0.  Too large a product of the two
+        makes all latent rows 0.
+    reg_w : float or None, default=None
+        Ridge (lambda_W) on the regression of the target, > 0.  None: 0.1 while the latent rows are learnt; then the
+        calibrated regression takes the degree, 1 to 3, and the ridge, 0.001 to 10, under which the labels are most
+        likely.
+    solver : {"lbfgs", "sgd"}, default="lbfgs"
+        "lbfgs": quasi-Newton on the latent rows, one factorisation for all columns, never raises F.  "sgd": the
+        paper's loop, one factorisation per column.
+    lr_reconstruction : float, default=1e-3
+        eta_X, step size of "sgd" on the reconstruction, > 0.
+    lr_target : float or None, default=None
+        eta_Y, step size of "sgd" on the target, > 0.  It sets the target's weight to lr_target n_features reg_v /
+        (lr_reconstruction reg_w), reg_w = 0.1 for None.  None: eta_Y follows from `target_weight` by the same formula.
+    preprocessing : {"minmax", "zscore", "whiten", "none"}, default="minmax"
+        Fitted inside, on X and, for regression, on the given targets (which "whiten" only z-scores).  The ridges refer
+        to the preprocessed units.
+    calibrate : bool, default=True
+        Whether `predict` uses a regression refitted on labelled rows that were embedded without their labels; see
+        `reg_w`.
+    extrapolate : bool, default=False
+        Whether new rows are used as they are.  False: cells that lie further outside of the training rows' range than a
+        quarter of it are clipped there, unless a kernel "rbf" or a class makes this needless, and `predict` warns.
+    init : {"pca", "random"} or array of shape (n_samples, n_components), default="pca"
+        Starting latent rows.
+    init_scale : float or None, default=None
+        Standard deviation of the first principal component's scores or of a random start, > 0.  None: 0.5 (1 with
+        kernel "rbf"), random 0.01.
+    n_init : int, default=1
+        Starts, 1 to 10: other choices of principal components, then random ones.  Each is followed for up to 100 L-BFGS
+        steps in the first step, and the run goes on from the beginning of the one that came lowest.
+    max_iter : int, default=100
+        Steps, >= 1.
+    tol : float, default=1e-8
+        Stop when F falls by no more than this share.
+    random_state, n_jobs, verbose, missing_label, early_stopping, validation_fraction, n_iter_no_change
+        As in `SupervisedReducer`.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n_samples, n_components)
+        Z, learnt with labels.
+    transduction_ : array of shape (n_samples,) or (n_samples, n_targets)
+        Predictions of all training rows from their own latent rows (eq. 12), by the regression that `predict` uses.
+    training_decision_ : array of shape (n_samples,) or (n_samples, K)
+        Scores, or predicted values, of all training rows, likewise.
+    dual_coef_ : array of shape (T, n_labelled)
+        Dual weights of the target's regression, in preprocessed units of the target.
+    intercept_ : array of shape (T,)
+        Its bias, in the same units.
+    label_pull_ : array of shape (n_samples,)
+        How hard each label pulls: its residual as a share of the largest; 0 where unlabelled.
+    reconstruction_ : array of shape (n_samples, n_features)
+        Training rows as their latent rows reconstruct them; fills missing cells.
+    kernel_ : Kernel
+        The kernel with its parameters.
+    classes_, n_features_in_, feature_names_in_, n_iter_, stop_, snapshot_
+        As in `SupervisedReducer`.
+    history_ : dict of str to array
+        "objective" and its terms "reconstruction", "label", "regularisation"; "gradient_norm", "step_size"; one value
+        per step.
+
+    Notes
+    -----
+    With polynomial kernels of fewer than 0.6 n monomials a step costs O(n F (F + M + degree)) for F monomials; else
+    kernel matrices are factorised in O(n^3), and at most 10,000 rows are accepted.
+
+    Algorithm 1 of the paper has two rates and a decay lambda_Z.  "sgd" takes its steps with lr_reconstruction = eta_X,
+    lr_target = eta_Y and reg_z = lambda_Z reg_v n_features n_samples; the decay of labelled rows is lowered so that
+    `reg_z` means the same for all rows.
+
+    Missing cells (NaN in X) have no error.  While the run goes on they are variables of their own, which cost nothing
+    once they equal their reconstruction.  `transform` leaves them out.
+
+    `transform` descends from the latent rows of the three nearest training rows and keeps the lowest end.
+
+    References
+    ----------
+    J. Grabocka, E. Bedalli, L. Schmidt-Thieme, "Supervised Nonlinear Factorizations Excel In Semi-supervised
+    Regression".
+
+    Examples
+    --------
+    >>> from supdr import SNF
+    >>> from supdr.datasets import make_curved_sheet
+    >>> X, y = make_curved_sheet(random_state=2).to_xy()
+    >>> SNF(2, preprocessing="none").fit(X, y).transduction_.shape
+    (400,)
+    """
+
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+
+    _: KW_ONLY
+    early_stopping: bool = False
+    validation_fraction: float = 0.2
+    n_iter_no_change: int = 10
+
+    def _fit_shared(self, part: Any, metrics: Collection[Any]) -> SharedFit | None:
+        if not _is_label_free(self):
+            return None
+        return SharedFit(_fit_from_label_free(self, part), None, "label-free fit shared")
+
+
+def _is_label_free(estimator: Any) -> bool:
+    """Whether the latent rows of a fit do not depend on labels."""
+    return estimator.target_weight == 0 and estimator.solver == "lbfgs" and not estimator.early_stopping
+
+
+def _fit_from_label_free(estimator: Any, part: Any) -> Any:
+    """Return the estimator fitted to a part of a sweep's rows: the end of the run without labels, then its targets."""
+    others = {name: value for name, value in estimator.get_params().items() if name not in ("reg_w", "calibrate")}
+    end, steps, stop, history = reused(
+        "label-free SNF", lambda: (part.features_key, others), lambda: _label_free_end(estimator, part)
+    )
+    fitted = clone(estimator)
+    fixed = {name: getattr(fitted, name) for name in sorted(fitted.restart_parameters)}
+    start = Snapshot(end.iteration, 0, {}, Diagnostics({}), end, 0.0, fixed=fixed)
+    fitted = fitted.at(next(fitted.iterate(part.X, part.y, start=start)))
+    fitted.n_iter_, fitted.stop_, fitted.history_ = steps, stop, history
+    return fitted
+
+
+def _label_free_end(estimator: Any, part: Any) -> tuple[Any, int, Stop | None, dict[str, NDArray]]:
+    fitted = clone(estimator).set_params(calibrate=False).fit(part.X, part.y)
+    return fitted.snapshot_.state, fitted.n_iter_, fitted.stop_, fitted.history_

@@ -32,12 +32,7 @@ def fold_in(
     reg_z: float,
     observed: NDArray | None = None,
 ) -> NDArray:
-    """Embed rows, labels unseen.
-
-    `form`, `fit`: the regression of the columns. `anchors` (n, D): latent rows on which it was fitted. `X` (p, M): new
-    rows; unobserved cells hold any finite number. `starts` (p, S, D): where each row starts. `reg_z`: ridge weight, >
-    0. `observed` (p, M): 1.0 where a cell is observed, else 0.0. Returns (p, D): the lowest end of each row.
-    """
+    """Return latent rows (p, D) of new rows X (p, M), the lowest ends of their `starts` (p, S, D), labels unseen."""
     kernel = form.kernel if isinstance(form, Dual) else tuple(form.features)
     return reused(
         "SNF fold-in",
@@ -84,11 +79,7 @@ def _turned(fit: Fit, X: NDArray) -> tuple[Fit, NDArray]:
 
 
 def nearest_rows(X: NDArray, training: NDArray, count: int, observed: NDArray | None = None) -> NDArray:
-    """Return the indices (p, count) of the training rows nearest to each row of `X`, over its observed cells.
-
-    `X` (p, M): rows; unobserved cells hold any finite number. `training` (n, M): complete rows. `count`: at most n.
-    `observed` (p, M): 1.0 where a cell is observed, else 0.0. Returns (p, count).
-    """
+    """Return the indices (p, count) of the training rows nearest to each row of X (p, M), over its observed cells."""
     count = min(count, len(training))
     if count == len(training):
         return np.tile(np.arange(count), (len(X), 1))
@@ -145,11 +136,7 @@ def _descend(
 
 
 def embedded(form: Primal | Dual, fit: Fit, anchors: NDArray, training: NDArray, reg_z: float, X: NDArray) -> NDArray:
-    """Return the latent rows (p, D) of new rows, from the starts that the nearest training rows give.
-
-    `form`, `fit`: the regression of the columns. `anchors` (n, D): latent training rows. `training` (n, M): complete
-    training rows. `reg_z`: ridge weight, > 0. `X` (p, M): new rows; NaN marks a missing cell.
-    """
+    """Return the latent rows (p, D) of new rows X (p, M), from the starts that the nearest training rows give."""
     filled, observed = split_missing(X)
     nearest = nearest_rows(filled, training, N_STARTS, observed)
     return fold_in(form, fit, anchors, filled, anchors[nearest], reg_z, observed)
@@ -160,10 +147,8 @@ def fold_in_derivative(
 ) -> NDArray:
     """Return dz / dx (p, D, M), how latent rows of new data move with the columns; 0 where a cell is missing.
 
-    With J = df/dz (D, M) and e = x - f(z) the gradient, reg_z z - J e, is 0 whatever x is, so that over observed cells
+    The gradient reg_z z - J e, with J = df/dz (D, M) and e = x - f(z), is 0 whatever x is, so that over observed cells
     (J J' + reg_z I - sum_m e_m d2f_m / dz2) dz/dx = J.
-
-    `form`, `fit`, `anchors`, `reg_z`, `X` (p, M): as for `embedded`, which returns `latent` (p, D).
     """
     filled, observed = split_missing(X)
     weights = np.ones_like(filled) if observed is None else observed

@@ -183,10 +183,7 @@ class SNFProblem(SolvedProblem):
         return int(self.n_init > 1 and state.iteration > 0)
 
     def adopt(self, state: SNFState) -> SNFState:
-        """Return `state` measured by this problem's objective.
-
-        Raises ValueError if the number of rows, columns, latent coordinates or missing cells differs.
-        """
+        """Return `state` measured by this problem's objective; raise ValueError if its shapes are others."""
         shape = (len(self.X), self.n_components)
         if state.latent.shape != shape:
             raise ValueError(f"start has latent rows of shape {state.latent.shape}, these settings need {shape}")
@@ -225,12 +222,7 @@ NO_FIT = Fit(np.empty((0, 0)), np.empty(0), math.nan, math.nan)
 
 
 def pca_starts(X: NDArray, n_components: int, scale: float, rng: np.random.Generator) -> list[NDArray]:
-    """Return starts made of principal component scores, all scaled alike so that the first has this deviation.
-
-    `X` (n, M): data without missing cells; `n_components`: D; `scale`: standard deviation of the first scores, > 0;
-    `rng`: source of the coordinates beyond the rank of `X`. Returns (n, n_components): the first D components, then the
-    other choices of D out of the first D + 1, as far as `X` has them.
-    """
+    """Return starts (n, D): choices of D of the first D + 1 principal scores, scaled to this first deviation."""
     centred = X - X.mean(axis=0)
     left, singular, _ = np.linalg.svd(centred, full_matrices=False)
     rank = int((singular > 1e-10 * max(singular[0], np.finfo(float).tiny)).sum())
