@@ -9,6 +9,7 @@ import {tooltipBox} from "./tooltip.js"
 const CHART = {left: 52, right: 12, above: 6, below: 24}
 const BAND = 0.35 // opacity of a range
 const DASH = 0.02 // length of a line of one value, of the chart's width
+const SPARSE = 12 // values, at most, of a line that marks them: what is between was not measured
 const BESIDE = 12 // pixels between an iteration and its tooltip
 const SIGNS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
@@ -172,8 +173,9 @@ export class Chart {
     pen.globalAlpha = 1
   }
 
-  // A value that was not measured is no gap; a single one is drawn as a dash.
+  // A value that was not measured is no gap; a single one is drawn as a dash, a few among many iterations as dots.
   drawLine(pen, frame, line, k) {
+    const spots = []
     let count = 0
     let x = 0
     let y = 0
@@ -185,6 +187,7 @@ export class Chart {
       y = frame.y(height)
       if (count) pen.lineTo(x, y)
       else pen.moveTo(x, y)
+      spots.push([x, y])
       count += 1
     }
     if (count === 1) pen.lineTo(x + DASH * frame.wide, y)
@@ -192,6 +195,14 @@ export class Chart {
     pen.lineWidth = line.width
     pen.setLineDash(constants.dashes[line.dash])
     pen.stroke()
+    const iterations = this.count ? this.iteration(this.count - 1) - this.iteration(0) : 0
+    if (count < 2 || count > SPARSE || 2 * count > iterations) return
+    pen.fillStyle = this.colour(line)
+    for (const [across, up] of spots) {
+      pen.beginPath()
+      pen.arc(across, up, 2.5, 0, 2 * Math.PI)
+      pen.fill()
+    }
   }
 
   paint() {

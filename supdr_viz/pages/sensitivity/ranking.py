@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 
 from supdr.sensitivity import Result
@@ -14,7 +13,7 @@ from supdr_viz.pages.sensitivity.elements import View, cell_place
 MOST_RANKED, MOST_IN_ROW = 200, 10
 
 
-def ranks(view: View) -> Mapping[int, int]:
+def ranks(view: View) -> dict[int, int]:
     """Return the rank of each cell that has a score, by its number; 0: the best."""
     cells = [cell for cell in view.result.cells.values() if not math.isnan(cell.mean(view.metric))]
     cells.sort(key=lambda cell: cell.mean(view.metric), reverse=view.metric in GREATER_IS_BETTER)
