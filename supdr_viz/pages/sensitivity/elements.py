@@ -267,6 +267,7 @@ def opening_runs(name: str) -> Callable[[Any, Any], None]:
     """Return a hook that has a click on a cell open its run; `name`: of the data of the cells."""
 
     def hook(plot: Any, _element: Any) -> None:
+        """Name the data of a plot that is drawn for the first time, and open runs from there."""
         source = plot.handles["source"]
         if source.name is None:
             source.name = name
