@@ -5,6 +5,7 @@ import json
 import socket
 import threading
 import urllib.error
+import urllib.request
 
 import numpy as np
 import pandas as pd
@@ -186,6 +187,15 @@ def test_parameters_are_checked(server, options, words):
         load_openml(**({"name": "cars"} | options))
 
 
+@pytest.fixture
+def own_proxies():
+    """Have urllib read the addresses of proxies anew: its first request keeps them for the whole process."""
+    urllib.request.install_opener(None)
+    yield
+    urllib.request.install_opener(None)
+
+
+@pytest.mark.usefixtures("own_proxies")
 @pytest.mark.parametrize("name", ["cars", "7"])
 def test_offline_fails_quickly_and_plainly(monkeypatch, name):
     with socket.create_server(("127.0.0.1", 0)) as closed:
