@@ -231,7 +231,7 @@ def serve(
 
 
 def _load(site: Site, prepare: Callable[[], object], loaded: Future[None]) -> None:
-    """Import what the first page needs, and set the result of `loaded`: half of the start, in which stills are sent."""
+    """Import what the first page needs, which takes three quarters of the start, and set the result of `loaded`."""
     try:
         prepare()
         with uncollected():
@@ -293,15 +293,14 @@ def _server(
     import panel as pn
     from bokeh.settings import settings
     from panel.io.application import build_applications
-    from tornado.web import ErrorHandler
 
     from supdr_viz.serving.admission import Admission, Refusal
     from supdr_viz.serving.log import answers
-    from supdr_viz.serving.page_start import FilesAsked, start_early
+    from supdr_viz.serving.page_start import FilesAsked
     from supdr_viz.serving.security_headers import Headers
     from supdr_viz.serving.visitor_cookie import Cookie
     from supdr_viz.ui.components import USED
-    from supdr_viz.ui.panel_workarounds import application_of, describe_only
+    from supdr_viz.ui.panel_workarounds import describe_only
 
     # What helps the author of a page costs its visitors time.
     settings.perform_error_diagnostics = settings.perform_document_validation = False
@@ -337,13 +336,22 @@ def _server(
         ],
         **SERVER_OPTIONS,
     )
+    _before_the_kit(server, site, loaded)
+    return server
+
+
+def _before_the_kit(server: Server, site: Site, loaded: Future[None]) -> None:
+    """Add the handlers that answer in place of the kit's own; see `_server`."""
+    from tornado.web import ErrorHandler
+
+    from supdr_viz.serving.page_start import start_early
+    from supdr_viz.ui.panel_workarounds import application_of
+
     application = application_of(server)
     start_early(application, site.titles, site.empty, loaded)
     # Scripts that put a page into one of another site would tell that site the page's token; frames do not.
-    application.add_handlers(
-        ".*", [(f"/{name}/autoload.js", ErrorHandler, {"status_code": 404}) for name in site.titles]
-    )
-    return server
+    scripts = [(f"/{name}/autoload.js", ErrorHandler, {"status_code": 404}) for name in site.titles]
+    application.add_handlers(".*", scripts)
 
 
 def _routes(site: Site, arguments: argparse.Namespace, queue: WaitingRoom, visitors: Visitors) -> list[tuple[Any, ...]]:

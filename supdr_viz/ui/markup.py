@@ -86,6 +86,11 @@ def symbols(text: Any) -> str:
     return _SYMBOL.sub(r"\1<sub>\2</sub>", escape(text))
 
 
+def typeset(text: str) -> str:
+    """Write a sentence of the library with the signs of print: ≤, ≥, and a space before %."""
+    return text.replace("<=", "≤").replace(">=", "≥").replace("%", "\u00a0%")
+
+
 def literal(text: str) -> str:
     """Make text stand as it is where the kit takes it for Markdown: no link, no emphasis, no HTML; lines stay lines."""
     return "".join(each if each.isalnum() or each.isspace() else f"&#{ord(each)};" for each in text)

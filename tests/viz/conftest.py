@@ -11,8 +11,8 @@ from supdr_viz.ui.panel_workarounds import let_go_after_errors
 from supdr_viz.views.stage.socket import StageSocket
 from tests.viz.hands import Hands
 
-# As a server does before its first page: by itself Bokeh keeps a page whose callback has failed as the current one, and
-# what is drawn after the end of that page would belong to a document that is no more.
+# A server does this before its first page. Without it Bokeh goes on taking a page whose callback has failed for the
+# current one: what a later test draws would then be part of a document that has ended.
 let_go_after_errors()
 
 

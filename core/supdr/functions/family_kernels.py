@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from numba import njit
+from numpy.typing import NDArray
 
 BERNOULLI, GAUSSIAN, POISSON, GAMMA, NEGATIVE_BINOMIAL = range(5)
 
@@ -148,7 +149,7 @@ def null_numbers(codes, s, c, size, weights, centre, loss) -> None:  # noqa: ANN
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def softmax_pulls(Y, theta, observed, intercept, half) -> None:  # noqa: ANN001
+def softmax_pulls(Y: NDArray, theta: NDArray, observed: NDArray, intercept: NDArray, half: float) -> None:
     """Overwrite theta (n, K) with Y - p + half (f - mean f), f = theta - intercept; 0 in rows without a label."""
     for i in range(theta.shape[0]):
         if not observed[i]:
@@ -170,8 +171,8 @@ def softmax_pulls(Y, theta, observed, intercept, half) -> None:  # noqa: ANN001
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def softmax_values(Y, theta, observed, values) -> None:  # noqa: ANN001
-    """Write the log-likelihood of every row, (n,); 0 without a label."""
+def softmax_values(Y: NDArray, theta: NDArray, observed: NDArray, values: NDArray) -> None:
+    """Write into values (n,) the log-likelihood of every row; 0 of a row without a label."""
     for i in range(theta.shape[0]):
         values[i] = 0.0
         if observed[i]:

@@ -14,6 +14,7 @@ from supdr_viz.run.session import Session
 from supdr_viz.ui import widgets
 from supdr_viz.ui.background import Latest, Outcome
 from supdr_viz.ui.binding import BoundChoice
+from supdr_viz.ui.markup import typeset
 from supdr_viz.views.board import Board
 
 TITLE = "What separates two classes?"
@@ -130,7 +131,7 @@ def pair_text(
     where = "All rows" if everywhere else "Among the selected rows"
     text = f"{where}: {explanation.n_selected:,} rows of {first}, {explanation.n_rest:,} of {second}. "
     if explanation.rule:
-        rule = " and ".join(map(str, explanation.rule)).replace("<=", "≤").replace(">=", "≥")
+        rule = typeset(" and ".join(map(str, explanation.rule)))
         here, there = map(per_cent, (explanation.holds, explanation.rest_holds))
         text += f"{rule} holds for {here} of {first} and {there} of {second}."
     else:

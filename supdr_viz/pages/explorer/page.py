@@ -155,7 +155,18 @@ class Explorer:
             self.session, self.board, self.bridge, self.finder, lambda: self.set_option("colour_by", "trust")
         )
         self.belief = Belief(self.session, self.board, shared_pool(), self._show_meaning)
-        self.layout = ExplorerLayout(
+        self.layout = self._make_layout(problems, layout)
+        self.page = self.layout.page
+        self.presenter.show_on(self.layout.cards)
+        self.teaching.bar.on_shown(self.layout.leave_room)
+        self.slow_run_notice = SlowRunNotice(self.session, self.layout.notice, on_fewer=self._train_on_fewer)
+        self.drawn_points = DrawnPoints(self.session, self.controls, self.board, self.layout.say_drawn)
+        self.reporter = StatusReporter(self.session, self.transport, self.layout, self.bridge, self.slow_run_notice)
+        self.transport.on_command(self.reporter.hasten)
+        self._begin(self.controls.experiment)
+
+    def _make_layout(self, problems: list[str], options: dict[str, Any]) -> ExplorerLayout:
+        return ExplorerLayout(
             self.board,
             self.transport.bar,
             self.bridge,
@@ -166,17 +177,9 @@ class Explorer:
             problems=problems,
             switches={"rows": self.rows.switch.widget},
             below=[self.rows.view, self.belief.view],
-            parts=None if presents is None else self.presenter.parts,
-            **{"text": self.controls.presets.parts, "over": [self.teaching.bar.view], **layout},
+            parts=None if self._presents is None else self.presenter.parts,
+            **{"text": self.controls.presets.parts, "over": [self.teaching.bar.view], **options},
         )
-        self.page = self.layout.page
-        self.presenter.show_on(self.layout.cards)
-        self.teaching.bar.on_shown(self.layout.leave_room)
-        self.slow_run_notice = SlowRunNotice(self.session, self.layout.notice, on_fewer=self._train_on_fewer)
-        self.drawn_points = DrawnPoints(self.session, self.controls, self.board, self.layout.say_drawn)
-        self.reporter = StatusReporter(self.session, self.transport, self.layout, self.bridge, self.slow_run_notice)
-        self.transport.on_command(self.reporter.hasten)
-        self._begin(self.controls.experiment)
 
     def _make_transport(self, speed: str, on_key: Callable[[str], Any] | None) -> Transport:
         return Transport(

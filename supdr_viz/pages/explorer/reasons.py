@@ -26,6 +26,7 @@ from supdr_viz.ui import widgets
 from supdr_viz.ui.background import Latest, Outcome
 from supdr_viz.ui.bar import Bar, Switches
 from supdr_viz.ui.binding import Bound
+from supdr_viz.ui.markup import typeset
 from supdr_viz.views.board import Board
 from supdr_viz.views.points import shorten
 
@@ -264,7 +265,7 @@ def selection_text(explanation: SelectionExplanation) -> str:
             explanation.names, explanation.effects, explanation.means, explanation.rest_means
         )
     ]
-    rule = str(explanation).replace("%", "\u00a0%").replace("<=", "≤").replace(">=", "≥")
+    rule = typeset(str(explanation))
     return (
         paragraph(f"{explanation.n_selected:,} selected rows against {explanation.n_rest:,} others.")
         + paragraph(rule[:1].upper() + rule[1:] + ".")

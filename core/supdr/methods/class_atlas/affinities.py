@@ -120,7 +120,10 @@ def _log_share(shared: Array | float, other_class: float) -> Array:
 
 
 def candidates(X: Array, members: NDArray, count: int) -> tuple[NDArray, Array]:
-    """Return the nearest rows of each row's class and of others, (n, m), padded by itself, and squared distances."""
+    """Return numbers (n, m) of the rows nearest to each row, and squared distances: half of its class, half of others.
+
+    Where there are fewer, the row's own number fills the place, and NaN the distance.
+    """
     n, classes = len(X), np.unique(members)
     index, squares = np.repeat(np.arange(n)[:, None], 2 * count, axis=1), np.full((n, 2 * count), np.nan)
     for each in classes:

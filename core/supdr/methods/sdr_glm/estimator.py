@@ -401,9 +401,10 @@ def _warn_of_imbalance(model: BaseSDRGLM, problem: SDRGLMProblem) -> None:
     """Warn the caller of `fit` of ridges that leave no component, and of labels that are hardly seen."""
     label_loss, feature_loss = model._balance
     if feature_loss > 0.0 and problem.all_components_die():
+        rank = int(model.history_["effective_rank"][-1])
         warnings.warn(
-            "the ridges outweigh the reconstruction: sqrt(reg_u reg_v) / recon_weight is so large that it keeps no "
-            f"component by itself, and the effective rank is {int(model.history_['effective_rank'][-1])} of "
+            "the ridges outweigh the reconstruction: sqrt(reg_u reg_v) / recon_weight is so large that the "
+            f"reconstruction alone would keep no component, and the effective rank is {rank} of "
             f"{problem.n_components}. Raise recon_weight ({model.recon_weight_:g}), lower reg_u or reg_v, or set "
             "reg_scaling='lam'",
             UserWarning,

@@ -237,7 +237,7 @@ class SDRGLMProblem(Problem):
         return product_singular_values(self.all_rows.total(_square, state.latent), gram[:-1, :-1])
 
     def all_components_die(self) -> bool:
-        """Tell whether the ridges are too strong for the reconstruction to keep any component by itself.
+        """Tell whether the ridges are too strong for the reconstruction alone to keep any component.
 
         They are if sqrt(reg_u reg_v) / lam exceeds the largest singular value of the likelihood's gradient at the
         column means: ridges on both factors are sqrt(reg_u reg_v) times the nuclear norm of their product.
