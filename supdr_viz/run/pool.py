@@ -35,7 +35,7 @@ MOST_LENT = 2
 
 # Seconds for which long work beside the pool lets runs that have something to do go first, seconds that it works before
 # it does so again, and how long it sleeps before it looks again whether the runs are idle.
-LONG_WAITS, LONG_WORKS, LONG_LOOKS = 0.4, 0.02, 0.01
+LONG_WAITS, LONG_WORKS, LONG_LOOKS = 0.05, 0.02, 0.002
 
 # Time (s) for which the end of the process waits for slices that are under way.
 ENDS_WITHIN = 2.0

@@ -4,6 +4,7 @@ import io
 import json
 import socket
 import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -202,8 +203,10 @@ def test_offline_fails_quickly_and_plainly(monkeypatch, name):
         nowhere = f"http://127.0.0.1:{closed.getsockname()[1]}"
     monkeypatch.setenv("https_proxy", nowhere)
     monkeypatch.setenv("no_proxy", "")
+    began = time.monotonic()
     with pytest.raises(FileProblem, match=r"^OpenML could not be reached .*refused.*network"):
         load(f"openml:{name}")  # after its timeout it would say something else
+    assert time.monotonic() - began < 5.0  # one retry, after a second
 
 
 @pytest.mark.parametrize(

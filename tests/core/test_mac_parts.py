@@ -146,7 +146,7 @@ def test_weights_solve_the_normal_equations_by_either_way(n_centers):
     X, values = rng.standard_normal((n_centers + 50, 3)), rng.standard_normal((n_centers + 50, 2))
     features = InMemoryFeatures(X, Mapping("rbf", X[:n_centers], 0.5))
     weights, Phi = features.solve(values, features.pull_back(values), 0.1), features.matrix
-    np.testing.assert_allclose(Phi.T @ (Phi @ weights - values) + 0.1 * weights, 0.0, atol=1e-8)
+    np.testing.assert_allclose(Phi.T @ (Phi @ weights - values) + 0.1 * weights, 0.0, atol=1e-9)
 
 
 @pytest.mark.parametrize("distance", [0.0, 10.0, 1000.0])

@@ -204,7 +204,7 @@ def test_blocks_of_rows_change_nothing():
     other = replace(whole, X=whole.X[order], targets=targets)
     latent, *expected = states(whole, 3)[-1][:5]
     for found, each in zip(states(other, 3)[-1][:5], (latent[order], *expected)):
-        np.testing.assert_allclose(found, each, rtol=1e-7, atol=1e-7)
+        np.testing.assert_allclose(found, each, rtol=1e-9, atol=1e-9)
 
 
 # --- ascent -----------------------------------------------------------------------------------------------------------

@@ -82,7 +82,9 @@ def test_fits_can_be_stopped_and_what_is_known_stays():
         end = time.monotonic() + 60
         while band(visitor) is None and time.monotonic() < end:
             visitor.do(lambda: None)
+        began = time.monotonic()
         visitor.press("Stop").settle()
+        assert time.monotonic() - began < 2.0
         assert visitor.sees("of 199 so far")
         assert visitor.widget("Shuffle the labels").visible
 
@@ -97,13 +99,11 @@ def test_fits_give_way_to_runs_for_a_while_only():
 
     pool = ManualPool()
     assert pool.idle
-    courtesy, waits = Courtesy(pool, lambda: False), []
-    for _ in range(10):  # the machine may pause in one of them
-        time.sleep(2 * LONG_WORKS)
-        began = time.monotonic()
-        assert not courtesy()
-        waits.append(time.monotonic() - began)
-    assert min(waits) < LONG_WAITS
+    courtesy = Courtesy(pool, lambda: False)
+    time.sleep(2 * LONG_WORKS)
+    began = time.monotonic()
+    assert not courtesy()
+    assert time.monotonic() - began < LONG_WAITS
     pool.add(Busy())
     assert not pool.idle
     time.sleep(2 * LONG_WORKS)

@@ -13,7 +13,6 @@ from sklearn.datasets import load_iris
 
 from supdr import LSDR
 from supdr.sensitivity import Store, Sweep
-from supdr.sensitivity.store import BUSY_SECONDS
 from supdr_viz.pages.sensitivity.runner import Phase, SweepRunner, store_path
 from tests.core.rights import without_rights
 from tests.viz.visitor import Visitor
@@ -51,7 +50,7 @@ def test_a_page_does_not_wait_for_a_store_that_is_locked_and_says_so(path):
     with locked(path):
         began = time.monotonic()
         where, why = store_path()
-        assert time.monotonic() - began < BUSY_SECONDS
+        assert time.monotonic() - began < 2.0
         assert where == ":memory:"
         assert f"the store {path} is locked: another program is writing to it" in why
         with Visitor(SWEEP, page="sensitivity") as visitor:
