@@ -338,6 +338,8 @@ def test_the_process_ends_after_its_exit_functions_without_unwinding_threads():
 import atexit, sys, threading, time
 from supdr_viz import cli
 
+assert "multiprocessing.util" not in sys.modules  # its exit function comes before the end of the process
+
 class InThread:
     def __del__(self):
         print("unwound", flush=True)

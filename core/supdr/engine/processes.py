@@ -7,8 +7,6 @@ import threading
 import time
 from concurrent.futures import Executor
 
-import joblib
-
 # Idle workers end after this time.
 IDLE_SECONDS = 120
 
@@ -18,6 +16,9 @@ _lock = threading.Lock()
 
 def processors() -> int:
     """Return the number of processors that this process may use."""
+    # Here, not above: what it has end with the process must be registered after what `supdr-viz` ends the process by.
+    import joblib
+
     return max(1, joblib.cpu_count())
 
 
