@@ -49,7 +49,7 @@ class Kind:
 
     def pixels(self, height: int) -> float:
         """Return the pixels of `step` in a window of this height."""
-        return max(180.0, height / 2 - 225) if self.touch else 232.0 if height >= 840 else 142.0
+        return max(180.0, height / 2 - 225) if self.touch else 198.0 if height >= 840 else 142.0
 
 
 KINDS = {
