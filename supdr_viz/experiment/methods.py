@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import supdr
@@ -14,7 +15,7 @@ from supdr.baselines import BASELINES, LogisticPCA
 from supdr.baselines.one_shot import OneShot
 from supdr.engine.parameters import Parameter, with_defaults
 from supdr_viz.data.sources import MOST_ROWS
-from supdr_viz.experiment.method_labels import LABELS
+from supdr_viz.experiment.codec import toml_document
 
 METHODS_GROUP, BASELINES_GROUP = "Methods", "Baselines"
 # Methods whose steps grow with the rows and no faster.
@@ -99,12 +100,18 @@ class Method:
         return task in self.tasks() and not self.bits_only
 
 
+# Name of a method -> its label, and one sentence about it; in the order of the menu.
+LABELS: dict[str, dict[str, str]] = toml_document(Path(__file__).with_suffix(".toml").read_bytes())
+
+
 def _methods(group: str, classes: dict[str, Any]) -> dict[str, Method]:
     methods = {}
-    for name, (label, help) in LABELS.items():
+    for name, text in LABELS.items():
         if name in classes:
             form = (parameter for parameter in classes[name].parameters if parameter.label)
-            methods[name] = Method(name, label, group, help, classes[name], with_defaults(classes[name], form))
+            methods[name] = Method(
+                name, **text, group=group, estimator=classes[name], form=with_defaults(classes[name], form)
+            )
     return methods
 
 

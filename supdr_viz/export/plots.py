@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from supdr.engine.docstrings import with_entries_of
 from supdr.engine.optional import require
 from supdr_viz.export.charts import CurveChart, PlaneChart, PlaneFunction, Scale, SweepChart, label, read_labels, spread
 from supdr_viz.pictures.scene import filled, input_plane
@@ -65,6 +66,7 @@ def latent(
     return _drawn(PlaneChart(title, names, points, values, scale), backend, dark, ax)
 
 
+@with_entries_of(latent)
 def boundary(
     estimator: Any,
     X: ArrayLike,
@@ -94,12 +96,8 @@ def boundary(
         principal components.
     resolution : int
         Points of the grid per axis.
-    backend : {"bokeh", "matplotlib"}
-        To zoom into, or for print.
-    dark : bool
-        On a dark ground.
-    ax : matplotlib.axes.Axes, optional
-        Draw into these; the backend is matplotlib then.
+    backend, dark, ax
+        As in `latent`.
 
     Returns
     -------
@@ -128,6 +126,7 @@ def boundary(
     return _drawn(PlaneChart(title, plane.axis_names, points, values, scale, surface), backend, dark, ax)
 
 
+@with_entries_of(latent, boundary)
 def gating(
     estimator: Any,
     X: ArrayLike,
@@ -145,20 +144,14 @@ def gating(
     ----------
     estimator : estimator
         Fitted, with a method ``gate``; or a pipeline that ends in one.
-    X : array-like or DataFrame of shape (n, m)
-        Rows to show.
+    X
+        As in `boundary`.
     y : array-like of shape (n,), optional
         Labels for the colours.
-    axes : tuple of int, optional
-        See `boundary`.
-    resolution : int
-        Points of the grid per axis.
-    backend : {"bokeh", "matplotlib"}
-        To zoom into, or for print.
-    dark : bool
-        On a dark ground.
-    ax : matplotlib.axes.Axes, optional
-        Draw into these; the backend is matplotlib then.
+    axes, resolution
+        As in `boundary`.
+    backend, dark, ax
+        As in `latent`.
 
     Returns
     -------
@@ -184,6 +177,7 @@ def gating(
     return _drawn(PlaneChart(title, plane.axis_names, points, values, scale, surface), backend, dark, ax)
 
 
+@with_entries_of(latent)
 def losses(
     estimator: Any,
     names: Sequence[str] | None = None,
@@ -200,12 +194,8 @@ def losses(
         Fitted, with ``history_``; or a pipeline that ends in one.
     names : sequence of str, optional
         Entries of ``history_``; by default all additive terms, ``"objective"``, ``"surrogate"`` and ``"bound"``.
-    backend : {"bokeh", "matplotlib"}
-        To zoom into, or for print.
-    dark : bool
-        On a dark ground.
-    ax : matplotlib.axes.Axes, optional
-        Draw into these; the backend is matplotlib then.
+    backend, dark, ax
+        As in `latent`.
 
     Returns
     -------
@@ -230,6 +220,7 @@ def losses(
     return _drawn(CurveChart("Losses", curves, log), backend, dark, ax)
 
 
+@with_entries_of(latent)
 def sensitivity(result: Any, metric: str = "", *, backend: str = "bokeh", dark: bool = False, ax: Any = None) -> Any:
     """Show a sweep: a heat map over two parameters, a curve with its spread over one.
 
@@ -239,12 +230,8 @@ def sensitivity(result: Any, metric: str = "", *, backend: str = "bokeh", dark: 
         Or anything with ``grid``, ``means`` and ``deviations``; unfinished cells stay empty.
     metric : str
         One of the sweep's; empty: the main one.
-    backend : {"bokeh", "matplotlib"}
-        To zoom into, or for print.
-    dark : bool
-        On a dark ground.
-    ax : matplotlib.axes.Axes, optional
-        Draw into these; the backend is matplotlib then.
+    backend, dark, ax
+        As in `latent`.
 
     Returns
     -------

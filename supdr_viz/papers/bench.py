@@ -160,18 +160,22 @@ class Bench:
         return tuple(map(float, result.cells[0].values(result.metrics[0])))
 
 
+# Name of an item -> how it is measured.
+Measurements = Mapping[str, Callable[[Bench], list[Row]]]
+
+
 @dataclass(frozen=True)
 class Item:
     """A table or figure of a paper.
 
-    `rows`: ``rows(bench)`` measures; `note`: what the protocol leaves open, or is a stand-in for; `reason`: why what is
-    not reproduced is not, in one line.
+    `measure`: returns its rows; `note`: what the protocol leaves open, or is a stand-in for; `reason`: why what is not
+    reproduced is not, in one line.
     """
 
     name: str
     paper: str
     title: str
-    rows: Callable[[Bench], list[Row]]
+    measure: Callable[[Bench], list[Row]]
     note: str = ""
     reason: str = ""
 

@@ -6,12 +6,14 @@ import argparse
 import functools
 import logging
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from supdr.sensitivity import StoreError, SweepError
 from supdr_viz.data.atomic_write import write_atomically
-from supdr_viz.papers.bench import Bench, Item, NotCovered
+from supdr_viz.experiment.codec import toml_document
+from supdr_viz.papers.bench import Bench, Item, Measurements, NotCovered
 from supdr_viz.papers.data import NoData
 from supdr_viz.papers.report import Finding, measured_text, paper_text, to_csv, to_html, to_markdown
 from supdr_viz.papers.terminal import add_workers, followed
@@ -23,18 +25,24 @@ DESCRIPTION = "Measure the tables and figures of the papers and compare. Without
 
 def items() -> dict[str, Item]:
     """Return all items by name, paper by paper."""
-    return {item.name: item for paper in _papers() for item in paper.ITEMS}
+    return {
+        table["name"]: Item(paper=text["paper"], measure=measurements[table["name"]], **table)
+        for text, measurements in _papers()
+        for table in text["item"]
+    }
 
 
 def not_covered() -> list[NotCovered]:
     """Return what of the papers is not measured, paper by paper."""
-    return [gap for paper in _papers() for gap in paper.NOT_COVERED]
+    return [NotCovered(text["paper"], **table) for text, _ in _papers() for table in text["not_covered"]]
 
 
-def _papers() -> tuple[Any, ...]:
+def _papers() -> Iterator[tuple[dict[str, Any], Measurements]]:
+    """Yield the TOML document of each paper, which says what of it is measured, and the measurements."""
     from supdr_viz.papers import mac, nsdr, sdr_glm, sldr, snf
 
-    return nsdr, mac, sldr, sdr_glm, snf
+    for paper in (nsdr, mac, sldr, sdr_glm, snf):
+        yield toml_document(Path(paper.__file__).with_suffix(".toml").read_bytes()), paper.MEASUREMENTS
 
 
 def add_reproduce(commands: Any) -> None:
@@ -91,7 +99,7 @@ def run_reproduce(arguments: argparse.Namespace) -> int:
 
 def _measure(item: Item, bench: Bench) -> Finding:
     try:
-        rows = tuple(item.rows(bench))
+        rows = tuple(item.measure(bench))
     except (NoData, RuntimeError, ValueError, ImportError, OSError) as error:
         if isinstance(error, (StoreError, SweepError)):
             raise

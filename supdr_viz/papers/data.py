@@ -91,6 +91,14 @@ def load_scaled(name: str, data_dir: Path | None) -> tuple[NDArray, NDArray]:
     return scaled(X[whole]), scaled(y[whole][:, None])[:, 0]
 
 
+def _arrays(file: str, data_dir: Path | None) -> dict[str, NDArray]:
+    """Return the arrays of a local copy by name; none where there is no such file."""
+    if data_dir is None or not (data_dir / file).exists():
+        return {}
+    with np.load(data_dir / file, allow_pickle=False) as data:
+        return dict(data)
+
+
 def load_multifeat(
     data_dir: Path | None, fetch: Callable[..., Dataset] = load_openml
 ) -> tuple[NDArray, NDArray, tuple[int, ...]]:
@@ -102,13 +110,11 @@ def load_multifeat(
 
     Raises NoData if there is no such file and OpenML does not give the six tables in the order of the UCI files.
     """
-    path = (data_dir or Path()) / "multifeat.npz"
-    if data_dir is None or not path.exists():
+    data = _arrays("multifeat.npz", data_dir)
+    if not data:
         return _multifeat_of_openml(fetch)
-    with np.load(path, allow_pickle=False) as data:
-        X = np.hstack([data[name] for name in MULTIFEAT])
-        sizes = tuple(data[name].shape[1] for name in MULTIFEAT)
-        return X.astype(float), (data["y"].ravel() >= 5).astype(int), sizes
+    X, sizes = np.hstack([data[name] for name in MULTIFEAT]), tuple(data[name].shape[1] for name in MULTIFEAT)
+    return X.astype(float), (data["y"].ravel() >= 5).astype(int), sizes
 
 
 def _multifeat_of_openml(fetch: Callable[..., Dataset]) -> tuple[NDArray, NDArray, tuple[int, ...]]:
@@ -139,15 +145,14 @@ def load_proteinfold(data_dir: Path | None) -> tuple[NDArray, NDArray, tuple[int
 
     Raises NoData if there is no ``proteinfold_reduced.npz`` in `data_dir`.
     """
-    path = (data_dir or Path()) / "proteinfold_reduced.npz"
-    if data_dir is None or not path.exists():
+    data = _arrays("proteinfold_reduced.npz", data_dir)
+    if not data:
         raise NoData(
             "PROTEIN is read from proteinfold_reduced.npz, one array per view and y (folds 0 to 26): name its folder "
             "by --data-dir"
         )
-    with np.load(path, allow_pickle=False) as data:
-        tables = [data[name].astype(float) for name in data.files if name != "y"]
-        return np.hstack(tables), (data["y"].ravel() >= 15).astype(int), tuple(table.shape[1] for table in tables)
+    tables = [data[name].astype(float) for name in data if name != "y"]
+    return np.hstack(tables), (data["y"].ravel() >= 15).astype(int), tuple(table.shape[1] for table in tables)
 
 
 def load_mnist(data_dir: Path | None) -> tuple[NDArray, NDArray, NDArray, NDArray]:
@@ -157,11 +162,9 @@ def load_mnist(data_dir: Path | None) -> tuple[NDArray, NDArray, NDArray, NDArra
     y_test`: grey values (n, 784) of type uint8, classes (n,) from 0 to 9. Raises NoData if they are neither there nor
     on OpenML.
     """
-    path = (data_dir or Path()) / "mnist.npz"
-    if data_dir is not None and path.exists():
-        with np.load(path, allow_pickle=False) as data:
-            images = [data[name].reshape(-1, 784) for name in ("X_train", "X_test")]
-            return images[0], data["y_train"].ravel().astype(int), images[1], data["y_test"].ravel().astype(int)
+    if data := _arrays("mnist.npz", data_dir):
+        images = [data[name].reshape(-1, 784) for name in ("X_train", "X_test")]
+        return images[0], data["y_train"].ravel().astype(int), images[1], data["y_test"].ravel().astype(int)
     from sklearn.datasets import fetch_openml
 
     try:
@@ -179,10 +182,8 @@ def load_pc_or_mac(data_dir: Path | None) -> tuple[NDArray, NDArray]:
     `data_dir`: folder of ``pcmac.npz``; where there is none, scikit-learn fetches the messages. Raises NoData if they
     are neither there nor can be fetched.
     """
-    path = (data_dir or Path()) / "pcmac.npz"
-    if data_dir is not None and path.exists():
-        with np.load(path, allow_pickle=False) as data:
-            return data["X"].astype(float), data["y"].ravel().astype(int)
+    if data := _arrays("pcmac.npz", data_dir):
+        return data["X"].astype(float), data["y"].ravel().astype(int)
     from sklearn.datasets import fetch_20newsgroups
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -200,11 +201,10 @@ def load_round_trips(data_dir: Path | None) -> NDArray:
 
     Raises NoData if there is no ``planetlab_rtt.npz`` in `data_dir`.
     """
-    path = (data_dir or Path()) / "planetlab_rtt.npz"
-    if data_dir is None or not path.exists():
+    data = _arrays("planetlab_rtt.npz", data_dir)
+    if not data:
         raise NoData(
             "round-trip times are read from planetlab_rtt.npz, array rtt_median: name its folder by --data-dir; the "
             "data are PlanetLabData of github.com/uofa-rzhu3/NetLatency-Data"
         )
-    with np.load(path, allow_pickle=False) as data:
-        return data["rtt_median"].astype(float)
+    return data["rtt_median"].astype(float)

@@ -20,10 +20,10 @@ from supdr import MAC
 from supdr.baselines import LMNN
 from supdr.datasets import make_spirals
 from supdr.methods.mac.target_step import cases, move_points
-from supdr_viz.papers.bench import Bench, Item, NotCovered, Row, everything
+from supdr_viz.papers.bench import Bench, Measurements, Row, everything
 from supdr_viz.papers.data import load_pc_or_mac
 from supdr_viz.papers.mac_images import fig_5, fig_6_digits, fig_6_passes, fig_6_speed
-from supdr_viz.papers.mac_protocol import COSTS, PAPER, PASSES, by_validation, thirds
+from supdr_viz.papers.mac_protocol import COSTS, PASSES, by_validation, thirds
 
 
 def fig_1(bench: Bench) -> list[Row]:
@@ -236,102 +236,14 @@ def starts(bench: Bench) -> list[Row]:
     ]
 
 
-OUR_SPIRALS = "Our spirals; the paper gives no formula."
-
-ITEMS = (
-    Item(
-        "mac-figure-1",
-        PAPER,
-        "Fig. 1: the three cases of a target",
-        fig_1,
-        "The figure is a drawing; the limit c = 2C/μ is ours. The preset mac-figure-1 shows the cases.",
-    ),
-    Item("mac-figure-2", PAPER, "Fig. 2: two spirals", fig_2, OUR_SPIRALS + " A simplex start, 40 passes."),
-    Item(
-        "mac-figure-3",
-        PAPER,
-        "Fig. 3: regular simplices",
-        fig_3,
-        OUR_SPIRALS + " A simplex start, 20 passes, a centre on every row.",
-        "With fewer than K - 1 dimensions the start spreads the classes on a circle, where a line parts each from the "
-        "rest: two dimensions suffice for any number of classes.",
-    ),
-    Item(
-        "mac-figure-4",
-        PAPER,
-        "Fig. 4: 20 newsgroups, PC or Mac",
-        fig_4,
-        "Counts of 3,289 words, weighed by tf-idf; ten splits of 60 % to train, 20 % to choose C by, 20 % to test; the "
-        "weighing and the shares are ours. λ = 0.001; C from 0.001 to 1,000 in decades, for MAC every third. The "
-        "claims are the order of the methods.",
-        "With λ = 0.001 the linear map interpolates: the passes start from codes that it fits exactly, whatever C is, "
-        "and err on no training row. A ridge chosen by leave-one-out stands beside it. LMNN's error differs more from "
-        "split to split than from MAC's.",
-    ),
-    Item(
-        "mac-figure-5",
-        PAPER,
-        "Fig. 5: MNIST, odd or even",
-        fig_5,
-        "L = 2, a centre on every row, σ = 4, λ = 0.001, C of 0.1, 1, 10 and 100 by 2,000 rows, 2,000 others to test; "
-        "three draws. The dimensions of the other projections are ours.",
-        "With 100 rows kernel LDA makes about as many errors as MAC, and three draws do not tell which makes fewer.",
-    ),
-    Item(
-        "mac-figure-6",
-        PAPER,
-        "Fig. 6, middle: MAC against two steps",
-        fig_6_passes,
-        "500 images of MNIST, L = 2, C = 1, random start, 100 passes, five starts; μ grows when a pass lowers Q by "
-        "less than 1 % or after 50 passes. The paper's other experiments have λ = 0.001; other λ are our questions.",
-        "With λ = 0.001 MAC stays at the trivial classifier from all five starts, two steps from two. With 0.1, 1 and "
-        "10 two steps stay there from all starts, MAC from two, one and none; elsewhere E is 3 to 25 % too high, once "
-        "89 %.",
-    ),
-    Item(
-        "mac-figure-6-speed",
-        PAPER,
-        "Fig. 6: time of a pass, speed-up over processors",
-        fig_6_speed,
-        "Ratios in one process; times of passes, fits and predictions are of the processor, one thread.",
-        "Given the classifiers the map of the two steps is an SVM, which takes ten times as long as MAC's pass, not "
-        "150 times. Where a second thread saves no time, something else used its processor.",
-    ),
-    Item(
-        "mac-figure-6-digits",
-        PAPER,
-        "Fig. 6, table and error over L: ten digits of MNIST",
-        fig_6_digits,
-        "10,000 rows to train, 10,000 to stop by (four passes without a smaller error; the paper: one), 10,000 to "
-        "test; M = 2,500 centres by k-means, σ = 4, λ = 0.001, C = 1. "
-        "The paper does not say C. C = 10 for the SVMs. One draw.",
-        "One against the rest a random start is drawn to u = 0, b = -1, where every machine says no.",
-    ),
-    Item(
-        "mac-start",
-        PAPER,
-        "Text § 2.5: a random start works as well",
-        starts,
-        "Ten digits of 8 × 8 pixels, 400 random centres, five splits.",
-        "One against the rest a random start is drawn to u = 0, b = -1, where every machine says no.",
-    ),
-)
-
-NOT_COVERED = (
-    NotCovered(PAPER, "Fig. 5: more sizes up to 5,000 rows", "With the grid of C ten methods take an hour or more."),
-    NotCovered(
-        PAPER, "Fig. 5: the whole grid of σ and C", "σ = 4 is the paper's; four values of C stand for the grid."
-    ),
-    NotCovered(
-        PAPER,
-        "Fig. 6: the other rows of the table, with a search for C",
-        "Their printed figures are not at hand; one fit of ten Gaussian SVMs takes minutes.",
-    ),
-    NotCovered(PAPER, "Fig. 6: projections of ten digits", "A picture; the spread of the classes is measured."),
-    NotCovered(PAPER, "Fig. 6: speed-up over more than two processors", "Measured with two."),
-    NotCovered(
-        PAPER,
-        "Section 6: nonlinear classifiers in the latent space",
-        "Future work there, without a formula or a figure. MAC has linear SVMs; its map may be any regressor.",
-    ),
-)
+MEASUREMENTS: Measurements = {
+    "mac-figure-1": fig_1,
+    "mac-figure-2": fig_2,
+    "mac-figure-3": fig_3,
+    "mac-figure-4": fig_4,
+    "mac-figure-5": fig_5,
+    "mac-figure-6": fig_6_passes,
+    "mac-figure-6-speed": fig_6_speed,
+    "mac-figure-6-digits": fig_6_digits,
+    "mac-start": starts,
+}

@@ -11,8 +11,6 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from supdr_viz.papers.bench import Bench
 
-PAPER = "MAC (Wang, Carreira-Perpiñán)"
-
 # The paper's schedule: mu grows when the passes at this mu have converged, here when one lowers Q by less than 1 %.
 PASSES: dict[str, Any] = {
     "max_inner": 50,

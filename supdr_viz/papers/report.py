@@ -9,9 +9,10 @@ import platform
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from importlib.metadata import version
 from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, select_autoescape
 
 from supdr_viz.papers.bench import RULE, Item, NotCovered, Row
 from supdr_viz.papers.summary import Line, line_of, totals
@@ -87,36 +88,9 @@ def count(findings: Sequence[Finding]) -> str:
     return totals([row for finding in findings for row in finding.rows])
 
 
-def gaps_of(findings: Sequence[Finding], gaps: Sequence[NotCovered]) -> list[NotCovered]:
-    """Return what is not covered of the papers that the findings are about."""
-    papers = {finding.item.paper for finding in findings}
-    return [gap for gap in gaps if gap.paper in papers]
-
-
 def to_markdown(findings: Sequence[Finding], command: str, protocol: str, gaps: Sequence[NotCovered] = ()) -> str:
     """Write all findings, and what is not covered, as a Markdown document."""
-    lines = ["# The papers' tables and figures, measured anew", "", f"`{command}` ({protocol} protocols)", ""]
-    lines += [f"Measured at {code_version()}. Machine: {machine()}.", "", RULE, "", "## On one page", ""]
-    lines += [count(findings), ""]
-    lines += ["| claim | verdict | measured: what is not reproduced, else the first | why |", "|---|---|---|---|"]
-    lines += [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines_of(findings)]
-    lines.append("")
-    for finding in findings:
-        lines += [f"## {finding.item.paper}: {finding.item.title}", ""]
-        lines += [finding.item.note, ""] if finding.item.note else []
-        if finding.problem:
-            lines += [f"Not measured: {finding.problem}", ""]
-            continue
-        lines += ["| | paper | measured | verdict |", "|---|---|---|---|"]
-        lines += [f"| {row.what} | {paper_text(row)} | {measured_text(row)} | {row.verdict} |" for row in finding.rows]
-        lines += [f"\n{row.what}: {row.note}" for row in finding.rows if row.note]
-        lines += ["", f"{finding.seconds:.0f} s of fits.", ""]
-    covered = gaps_of(findings, gaps)
-    if covered:
-        lines += ["## Not covered", "", "| paper | what | why |", "|---|---|---|"]
-        lines += [f"| {gap.paper} | {gap.what} | {gap.reason} |" for gap in covered]
-        lines.append("")
-    return "\n".join(lines)
+    return _written("report.md", findings, command, protocol, gaps)
 
 
 def to_csv(findings: Sequence[Finding]) -> str:
@@ -135,48 +109,27 @@ def to_csv(findings: Sequence[Finding]) -> str:
 
 def to_html(findings: Sequence[Finding], command: str, protocol: str, gaps: Sequence[NotCovered] = ()) -> str:
     """Write all findings, and what is not covered, as a page of its own, with a figure per item."""
-    parts = [
-        f"<h1>The papers' tables and figures, measured anew</h1><p><code>{escape(command)}</code> "
-        f"({escape(protocol)} protocols)<br>Measured at {escape(code_version())}.<br>{escape(machine())}</p>"
-        f"<p>{escape(RULE)}</p>",
-        f"<h2>On one page</h2><p>{escape(count(findings))}</p>{_summary(lines_of(findings))}",
-    ]
-    for finding in findings:
-        parts.append(f"<h2>{escape(finding.item.paper)}: {escape(finding.item.title)}</h2>")
-        parts.append(f"<p>{escape(finding.item.note)}</p>" if finding.item.note else "")
-        if finding.problem:
-            parts.append(f"<p class='no'>Not measured: {escape(finding.problem)}</p>")
-            continue
-        body = "".join(
-            f"<tr><td>{escape(row.what)}</td><td>{escape(paper_text(row))}</td><td>{escape(measured_text(row))}</td>"
-            f"<td>{figure(row)}</td><td class='{row.verdict.split()[0]}'>{escape(row.verdict)}</td></tr>"
-            for row in finding.rows
-        )
-        head = "<tr><th></th><th>paper</th><th>measured</th><th>▏paper ● measured</th><th>verdict</th></tr>"
-        parts.append(f"<table><thead>{head}</thead><tbody>{body}</tbody></table>")
-        parts += [f"<p>{escape(row.what)}: {escape(row.note)}</p>" for row in finding.rows if row.note]
-    if covered := gaps_of(findings, gaps):
-        body = "".join(
-            f"<tr><td>{escape(gap.paper)}</td><td>{escape(gap.what)}</td><td>{escape(gap.reason)}</td></tr>"
-            for gap in covered
-        )
-        head = "<tr><th>paper</th><th>what</th><th>why</th></tr>"
-        parts.append(f"<h2>Not covered</h2><table><thead>{head}</thead><tbody>{body}</tbody></table>")
-    head = f"<!doctype html><html lang='en'><meta charset='utf-8'><title>supdr: results</title>{STYLE}"
-    return f"{head}{''.join(parts)}</html>\n"
+    return _written("report.html", findings, command, protocol, gaps)
 
 
-def _summary(lines: Sequence[Line]) -> str:
-    """Write the lines as a table."""
-    head = (
-        "<tr><th>claim</th><th>verdict</th><th>measured: what is not reproduced, else the first</th><th>why</th></tr>"
+def _written(
+    template: str, findings: Sequence[Finding], command: str, protocol: str, gaps: Sequence[NotCovered]
+) -> str:
+    papers = {finding.item.paper for finding in findings}
+    files = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=select_autoescape())
+    files.filters |= {"paper": paper_text, "measured": measured_text, "figure": figure}
+    text = files.get_template(template).render(
+        command=command,
+        protocol=protocol,
+        version=code_version(),
+        machine=machine(),
+        rule=RULE,
+        count=count(findings),
+        lines=lines_of(findings),
+        findings=findings,
+        gaps=[gap for gap in gaps if gap.paper in papers],
     )
-    body = "".join(
-        f"<tr><td>{escape(line.claim)}</td><td class='{'not' if 'not' in line.verdict else 'reproduced'}'>"
-        f"{escape(line.verdict)}</td><td>{escape(line.number)}</td><td>{escape(line.reason)}</td></tr>"
-        for line in lines
-    )
-    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+    return f"{text.rstrip()}\n"
 
 
 def figure(row: Row, width: int = 180, height: int = 20) -> str:
@@ -203,14 +156,3 @@ def figure(row: Row, width: int = 180, height: int = 20) -> str:
         f"<circle cx='{at(row.mean):.1f}' cy='{middle}' r='4'/>",
     ]
     return f"<svg width='{width}' height='{height}' role='img' aria-label='{text}'>{''.join(marks)}</svg>"
-
-
-STYLE = """<style>
-body { font: 14px/1.5 Roboto, Helvetica, Arial, sans-serif; max-width: 1000px; margin: 24px auto; padding: 0 16px; }
-table { border-collapse: collapse; display: block; overflow-x: auto; }
-td, th { border-bottom: 1px solid #ccd3da; padding: 4px 10px; }
-td, th { text-align: left; vertical-align: middle; } h2 { margin-top: 28px; font-size: 17px; }
-svg line { stroke: #b34700; stroke-width: 2; } svg path { stroke: #005a8f; } svg circle { fill: #005a8f; }
-svg .one { fill: #8a97a3; } svg .band { fill: #b34700; opacity: .15; }
-.reproduced, .better, .yes { color: #1b7a3d; } .not, .no { color: #b3261e; }
-</style>"""

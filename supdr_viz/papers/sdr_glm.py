@@ -18,10 +18,8 @@ from supdr import SDRGLM
 from supdr.baselines import SVDM, SVMUDR, ElasticNet, LogisticUDR
 from supdr.datasets import make_latent_glm, make_wide_factors, make_wide_regression
 from supdr.sensitivity import Result
-from supdr_viz.papers.bench import Bench, Item, NotCovered, Row
+from supdr_viz.papers.bench import Bench, Measurements, Row
 from supdr_viz.papers.data import load_round_trips, load_table
-
-PAPER = "SDR-GLM (Rish et al.)"
 
 Values = tuple[float, ...]
 
@@ -340,114 +338,13 @@ def glm_updates(bench: Bench) -> list[Row]:
     return rises + times
 
 
-_SIMULATED = (
-    "100 rows to train, 500 to test, ten draws; loadings of size 3 for bits, 1.5 for numbers, of our own generator: "
-    "the paper states neither scale nor margin. λ = 1e-4, ridges .01 that λ does not multiply, L = 2, no calibration, "
-    'solver "fast" until J hardly rises: the paper states no number of sweeps, and 200 of its own end far below. SVDM '
-    "has the λ of 1e-4 to 100 with the lowest error. Reduction without labels stops after 50 sweeps: later its error "
-    "on many bits is worse."
-)
-_CHOSEN = (
-    "λ (SDR, SVDM) is the one of 1e-4 to 100 with the lowest error on the folds that are reported, as in the paper."
-)
-_ALIKE = (
-    "In few dimensions a linear SVM on all columns is as good or better; SVDM at its best λ has about the same "
-    "error; and where all factors have room all methods do."
-)
-_UNITS = "λ is in units of X, which the paper does not state: rows have a mean square of 1 here."
-_LIKE_CENTRES = (
-    "The order shows, the size of the gap does not: with 100 rows a linear SVM is nearly the rule of the class means, "
-    "and so is SDR at small λ. Bits taken for numbers cost next to nothing."
-)
-
-ITEMS = (
-    Item(
-        "sdr-glm-figure-1a",
-        PAPER,
-        "Fig. 1a: bits, error against the number of columns",
-        glm_figure_1a,
-        _SIMULATED,
-        _LIKE_CENTRES,
-    ),
-    Item(
-        "sdr-glm-figure-1b",
-        PAPER,
-        "Fig. 1b: bits, error against the weight λ",
-        glm_figure_1b,
-        _SIMULATED,
-        "Where undecided the rise is about .05, the bound that we read into the picture.",
-    ),
-    Item(
-        "sdr-glm-figure-1c",
-        PAPER,
-        "Fig. 1c: Gaussian noise, error against the number of columns",
-        glm_figure_1c,
-        _SIMULATED,
-    ),
-    Item(
-        "sdr-glm-table-2",
-        PAPER,
-        "Table 2: network latencies as bits",
-        glm_table_2,
-        "A stand-in: the paper's 169 PlanetLab nodes are not public. 169 of 490 nodes of a later PlanetLab data set "
-        "(Zhu et al. 2017), two draws of five folds; a bit says whether a round trip is longer than the mean of its "
-        f"column; the first node's column is the label. {_CHOSEN} The paper's errors are .07 to .15.",
-        "The stand-in is easier than the paper's set: all methods err on a few of a hundred nodes, and alike.",
-    ),
-    Item(
-        "sdr-glm-table-3",
-        PAPER,
-        "Table 3: mass spectra",
-        glm_table_3,
-        "Stand-ins: the paper's 50 spectra of 38,573 columns are not public. Drawn: as many rows and columns, six "
-        "factors of which the class is the quietest, three draws of five folds. ARCENE: 200 mass spectra, 10,000 "
-        f"columns, z-scored over all rows, five folds. {_CHOSEN} {_UNITS} "
-        "Printed: SDR .04, .02, .02 for L = 2, 4, 6, reduction without labels .5, .18, .08, SVM .02.",
-        _ALIKE,
-    ),
-    Item(
-        "sdr-glm-table-4",
-        PAPER,
-        "Table 4: fMRI",
-        glm_table_4,
-        "A stand-in: the paper's 84 images of 14,043 voxels are not public. Drawn: as many rows and columns, six "
-        f"factors of which the class is the quietest, three draws of five folds. {_CHOSEN} {_UNITS} "
-        "Printed for L = 5: SDR .21, reduction without labels .44, SVM .21.",
-        _ALIKE,
-    ),
-    Item(
-        "sdr-glm-figure-2",
-        PAPER,
-        "Fig. 2: correlation against L",
-        glm_figure_2,
-        "A stand-in: the paper's images are not public. Drawn: 704 moments of 33,000 columns, twelve slow factors, the "
-        "first half to train and the second to test, three draws. λ of SDR (1e-4 to 1) and the penalty of Elastic Net, "
-        "half of it l1, are those with the highest correlation on the test rows.",
-    ),
-    Item(
-        "sdr-glm-updates",
-        PAPER,
-        "Sections 2 and 3: J never falls, closed forms are fast",
-        glm_updates,
-        "J: the paper's sweep, 200 times. Times: 1,000 rows and columns, in one process, in turn.",
-        "Our SVDM has closed forms for latent rows and loadings, too; only its machines are solved by iteration.",
-    ),
-)
-
-NOT_COVERED = (
-    NotCovered(
-        PAPER,
-        "Table 1: sensor network, 41 nodes",
-        "The data are not public, and we know of no public set like them.",
-    ),
-    NotCovered(
-        PAPER,
-        "Section 5.1: UCI Internet Advertisements",
-        'The paper prints no figure of it ("very similar"). The set is public: supdr.datasets.load_openml("40978").',
-    ),
-    NotCovered(
-        PAPER,
-        "Section 6: a Bayesian choice of λ",
-        'Future work there, without a formula or a figure. recon_weight="auto" is a rule of our own.',
-    ),
-)
+MEASUREMENTS: Measurements = {
+    "sdr-glm-figure-1a": glm_figure_1a,
+    "sdr-glm-figure-1b": glm_figure_1b,
+    "sdr-glm-figure-1c": glm_figure_1c,
+    "sdr-glm-table-2": glm_table_2,
+    "sdr-glm-table-3": glm_table_3,
+    "sdr-glm-table-4": glm_table_4,
+    "sdr-glm-figure-2": glm_figure_2,
+    "sdr-glm-updates": glm_updates,
+}

@@ -15,10 +15,8 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from supdr import SLDR
 from supdr.baselines import LMKL, MKL, AllViewsSVM
 from supdr.kernel_views import KernelViews
-from supdr_viz.papers.bench import Bench, Item, NotCovered, Row
+from supdr_viz.papers.bench import Bench, Measurements, Row
 from supdr_viz.papers.data import load_multifeat, load_proteinfold
-
-PAPER = "SLDR (Gönen, Alpaydın)"
 
 FOLDS = 10
 CS = (1.0, 10.0, 100.0)
@@ -358,72 +356,11 @@ def _on_kernels(kernels: NDArray, data: Folds, method: str, weights: Sequence[fl
     return Search([{"C": C} for C in weights], {"validation": scores[0], "accuracy": scores[1]}).best()
 
 
-ITEMS = (
-    Item(
-        "sldr-table-2",
-        PAPER,
-        "Table 2: MULTIFEAT",
-        table_2,
-        "A third of the rows tests; five times two folds of the others train and validate. C among 1, 10, 100, and "
-        "the best single view, by mean validation accuracy. Every fold has random starts of its own: three, each "
-        "judged alone, in the rows of SLDR with given R_G and steps by line search, else one. Of the paper's "
-        "deviations only that of SLDR's support vectors is at hand. Preprocessing is not stated: z-scores, then "
-        "each view divided by the root of its width. R_m of the printed row is assumed to be 2. The paper starts "
-        "from “small random numbers”: T and W are made orthonormal at once; V and v0 are drawn with deviation .01, "
-        "and with 1 in rows of their own. The paper allows line searches and constant steps: searches here, "
-        "constant steps of 1e-5, 1e-4, 1e-3 by validation in a row of their own.",
-    ),
-    Item(
-        "sldr-figure-1",
-        PAPER,
-        "Fig. 1: views in use, R = 2",
-        figure_1,
-        "The paper's model uses four views, with R_G = 2. A view is in use if it is the first choice of one "
-        "training row in a hundred. C by validation, three random starts per fold, each judged alone.",
-    ),
-    Item(
-        "sldr-figure-2",
-        PAPER,
-        "Fig. 2: accuracy and support vectors over R_m and R_G",
-        figure_2,
-        "R_m from 1 to 5, R_G = 2, 4, 6, 8, 10, ten folds, one random start per fold, C of every cell by "
-        "validation. The bounds are our reading of “consistently very few”; they are put to the worst cell.",
-        "In the worst cell the share of support vectors differs by three points from fold to fold.",
-    ),
-    Item(
-        "sldr-figure-3",
-        PAPER,
-        "Fig. 3: views in use, R = 1",
-        figure_3,
-        "As Fig. 1, with one direction per view. The paper's model uses four views here, too.",
-    ),
-    Item(
-        "sldr-table-5",
-        PAPER,
-        "Table 5, Fig. 4: PROTEIN, reduced views",
-        table_5,
-        "A stand-in: of each of the twelve views 27 columns are at hand, not the view itself. Their order is not "
-        "recorded, so of Fig. 4 only the number of views in use can be followed. Folds 1 to 15 (all alpha, all "
-        "beta) are one class, 16 to 27 the other, if their numbers are the usual ones. Of ten folds one tests, the "
-        "next one chooses C and, of R_m = 1, 2, 4 and R_G = 2, 10, the dimensions. The paper's figures of SVM "
-        "(best view) and LMKL are not at hand; both methods take part in the comparisons.",
-        "27 columns of a view say less than the view, which may be why more rows are support vectors. Accuracies "
-        "differ by three points from fold to fold.",
-    ),
-    Item(
-        "sldr-kernel-maps",
-        PAPER,
-        "Section 3: kernel principal components are better than the empirical kernel map",
-        kernel_maps,
-        "A stand-in: Gaussian kernels of the twelve reduced PROTEIN views, whose width is the root mean squared "
-        "distance. R_m = 2, R_G = 10, C among 1, 10, 100 by validation, one random start in each of the first "
-        "five folds, no scaling of columns.",
-        "The difference is less than its spread over five folds.",
-    ),
-)
-
-NOT_COVERED: tuple[NotCovered, ...] = (
-    NotCovered(PAPER, "Table 1: the data", "It describes the data; there is nothing to measure."),
-    NotCovered(PAPER, "Table 3: YEAST", "The seven kernels are not at hand."),
-    NotCovered(PAPER, "Table 4: YEAST", "The seven kernels are not at hand."),
-)
+MEASUREMENTS: Measurements = {
+    "sldr-table-2": table_2,
+    "sldr-figure-1": figure_1,
+    "sldr-figure-2": figure_2,
+    "sldr-figure-3": figure_3,
+    "sldr-table-5": table_5,
+    "sldr-kernel-maps": kernel_maps,
+}

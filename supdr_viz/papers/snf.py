@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.papers.bench import Bench, Item, NotCovered, Row, lowest_in
+from supdr_viz.papers.bench import Bench, Measurements, Row, lowest_in
 from supdr_viz.papers.data import load_scaled
 from supdr_viz.papers.few_labels import FIRST_DRAW, N_DRAWS, drawn, known
 from supdr_viz.papers.few_labels_estimator import Chosen, Loop, Searched
 from supdr_viz.papers.snf_paper import lines, printed, reported
-
-PAPER = "SNF (Grabocka, Bedalli, Schmidt-Thieme)"
 
 SETS = (
     *("autoprice", "baseball", "bears", "bodyfat", "forestfires", "boston_housing"),
@@ -70,44 +69,17 @@ def _means(errors: Errors, methods: tuple[str, ...]) -> dict[str, float]:
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def _table(number: int) -> Item:
-    share = 0.05 * number
-
-    def rows(bench: Bench) -> list[Row]:
-        results, measured = [], {}
-        for name in bench.either(("autoprice", "bears"), SETS):
-            X, y = load_scaled(name, bench.data_dir)
-            measured[name] = _errors(bench, X, y, share)
-            results += _set_rows(name, X, y, share, measured[name])
-        return results + (win_rows(number, measured) if len(measured) == len(SETS) else [])
-
-    return Item(
-        f"snf-table-{number}",
-        PAPER,
-        f"Table {number}: mean squared error with {share:.0%} labels",
-        rows,
-        TABLE_NOTE,
-        TABLE_REASON,
-    )
-
-
-TABLE_NOTE = (
-    "Five draws of labelled rows; the paper has three folds and does not say how they are drawn. Many figures stay "
-    "undecided however many draws are taken: three folds leave a standard error of .6 of the deviation. Columns and "
-    "target are scaled to [-1, 1]; the error is over all rows without a label. SNF: 80 settings drawn at random "
-    "(degree 1 to 4, half or three quarters as many coordinates as columns, ridges) in place of the paper's grid of "
-    "102,400, solved by L-BFGS and chosen by cross-validation over the labelled rows; LLR is the same with degree 1. "
-    "LS-SVM: 40 settings of two kernels. Laplacian is the form without a kernel, whose errors are closest to the "
-    "paper's. The settings of the rivals are ours: the paper does not print them. It prints a deviation with each "
-    "figure; where none stands here, it was not at hand, and ours takes its place in the verdict. On forestfires the "
-    "paper prints four digits; three were at hand, and of .0137, .0139 and .0141 not the methods. The constant is the "
-    "mean of the labels, with which the paper does not compare."
-)
 WIDE = "The deviation over our draws exceeds the paper's figure: the verdict says little."
-TABLE_REASON = (
-    "LS-SVM, with 40 settings of two kernels, has smaller errors here than in the paper on five sets of each table. "
-    "The paper's draws and the rivals' settings are not known."
-)
+
+
+def table(bench: Bench, number: int) -> list[Row]:
+    """Return the errors with 5 (Table 1) or 10 (Table 2) per cent of the labels, and on how many sets SNF is ahead."""
+    share, results, measured = 0.05 * number, [], {}
+    for name in bench.either(("autoprice", "bears"), SETS):
+        X, y = load_scaled(name, bench.data_dir)
+        measured[name] = _errors(bench, X, y, share)
+        results += _set_rows(name, X, y, share, measured[name])
+    return results + (win_rows(number, measured) if len(measured) == len(SETS) else [])
 
 
 def _set_rows(name: str, X: NDArray, y: NDArray, share: float, errors: Errors) -> list[Row]:
@@ -212,49 +184,9 @@ def _lead_row(name: str, share: float, errors: Errors) -> Row:
     return Row(f"{name}, {share:.0%}: SNF / the best rival ({best})", ratio, 1.0, kind="at most")
 
 
-ITEMS = (
-    _table(1),
-    _table(2),
-    Item(
-        "snf-loop",
-        PAPER,
-        "Tables 1 and 2: SNF by the paper's own loop",
-        loop,
-        "Algorithm 1 with 1,000 epochs from a random start of scale 0.01 (the paper gives none), on three draws, as "
-        "many as the paper has folds. Eight settings are drawn at random from the paper's grid (degree, dimension, "
-        "lambda_V, lambda_W, lambda_Z, eta_X, eta_Y), among those in which the loop seldom stands still or diverges: "
-        "eta_X / lambda_V 1e-4 or 1e-3, a ridge on the latent rows from .01 to 10 and a weight of the target from .1 "
-        "to 100 in the units of eq. 5. The one with the lowest error on a third of the first draw's labels is run on "
-        "all three draws.",
-        "Eight of 102,400 settings, judged on two to seven labels.",
-    ),
-    Item(
-        "snf-figure-1",
-        PAPER,
-        "Fig. 1: error against the share of labels, six methods",
-        figure_1,
-        "Settings and draws as in the tables, and 15 and 20 % labels besides. The points of the figure are not printed "
-        "as numbers: falling curves and the place of SNF's curve are our reading of it.",
-        "Where undecided SNF and its best rival differ by less than their spread over five draws.",
-    ),
-)
-
-NOT_COVERED: tuple[NotCovered, ...] = (
-    NotCovered(
-        PAPER,
-        "the grid search over seven parameters, 1,000 epochs and three folds for each setting",
-        "102,400 settings; a run of 1,000 epochs takes 2 to 40 seconds on these sets. Settings are drawn at random "
-        "instead: 80 for the tables, with L-BFGS, and eight for the paper's loop.",
-    ),
-    NotCovered(
-        PAPER,
-        "Tables 1 and 2 by Algorithm 1 on the other nine sets",
-        "The loop solves one regression a column and visits all pairs of rows: hours for all sets. Two sets show how "
-        "it differs from L-BFGS.",
-    ),
-    NotCovered(
-        PAPER,
-        "the points of Fig. 1 as figures",
-        "The paper draws them and prints no numbers beyond those of Tables 1 and 2.",
-    ),
-)
+MEASUREMENTS: Measurements = {
+    "snf-table-1": partial(table, number=1),
+    "snf-table-2": partial(table, number=2),
+    "snf-loop": loop,
+    "snf-figure-1": figure_1,
+}

@@ -148,7 +148,7 @@ def test_a_package_index_takes_both(source_distribution, wheel):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-SHIPPED = {".css", ".csv", ".html", ".js", ".json", ".npz", ".py", ".toml", ".typed", ".webp"}
+SHIPPED = {".css", ".csv", ".html", ".js", ".json", ".md", ".npz", ".py", ".toml", ".typed", ".webp"}
 """Endings of files of our own; fonts, among others, would come from elsewhere."""
 
 

@@ -27,18 +27,8 @@ RIDGE = 1e-9
 def neighbours(X: NDArray, n_neighbors: int) -> tuple[NDArray, NDArray]:
     """Return the nearest other rows of every row.
 
-    Parameters
-    ----------
-    X : array of shape (n, M)
-        Rows.
-    n_neighbors : int
-        k, at most n - 1.
-
-    Returns
-    -------
-    index : int array of shape (n, k)
-        Nearest first.
-    distance : array of shape (n, k)
+    `X` (n, M): rows; `n_neighbors`: k, at most n - 1. Returns their numbers (n, k), nearest
+    first, and distances (n, k).
     """
     from sklearn.neighbors import NearestNeighbors
 
@@ -49,17 +39,8 @@ def neighbours(X: NDArray, n_neighbors: int) -> tuple[NDArray, NDArray]:
 def similarity_graph(X: NDArray, n_neighbors: int) -> sparse.csr_array:
     """Return weights exp(-d^2 / 2 s^2) between rows of which one is among the other's neighbours.
 
-    Parameters
-    ----------
-    X : array of shape (n, M)
-        Rows.
-    n_neighbors : int
-        k, at most n - 1; s is the median distance to the k-th neighbour.
-
-    Returns
-    -------
-    sparse array of shape (n, n)
-        Symmetric, with an empty diagonal.
+    `X` (n, M): rows; `n_neighbors`: k, at most n - 1, where s is the median distance to the k-th neighbour. Returns
+    (n, n), sparse and symmetric, with an empty diagonal.
     """
     index, distance = neighbours(X, n_neighbors)
     width = max(float(np.median(distance[:, -1])), np.finfo(float).tiny)
@@ -72,14 +53,7 @@ def similarity_graph(X: NDArray, n_neighbors: int) -> sparse.csr_array:
 def laplacian(graph: sparse.csr_array) -> sparse.csr_array:
     """Return the degrees minus the weights: f'Lf = 1/2 sum_ij w_ij (f_i - f_j)^2.
 
-    Parameters
-    ----------
-    graph : sparse array of shape (n, n)
-        Symmetric weights.
-
-    Returns
-    -------
-    sparse array of shape (n, n)
+    `graph` (n, n): sparse, symmetric weights. Returns (n, n), sparse.
     """
     return (sparse.diags_array(graph.sum(axis=1)) - graph).tocsr()
 
@@ -88,18 +62,8 @@ def laplacian(graph: sparse.csr_array) -> sparse.csr_array:
 def tangents(X: NDArray, index: NDArray, dimension: int) -> NDArray:
     """Return orthonormal bases of the surface at every row: the leading principal directions of its neighbourhood.
 
-    Parameters
-    ----------
-    X : array of shape (n, M)
-        Rows.
-    index : int array of shape (n, k)
-        Neighbours of every row; the row itself is added.
-    dimension : int
-        m, at most min(M, k).
-
-    Returns
-    -------
-    array of shape (n, M, m)
+    `X` (n, M): rows; `index` (n, k): neighbours of every row, to which the row itself is added; `dimension`: m, at most
+    min(M, k). Returns (n, M, m).
     """
     groups = np.concatenate([X[:, None, :], X[index]], axis=1)  # (n, k + 1, M)
     groups -= groups.mean(axis=1, keepdims=True)
@@ -118,20 +82,9 @@ def hessian_energy(X: NDArray, index: NDArray, bases: NDArray) -> tuple[sparse.c
     Source: K. I. Kim, F. Steinke, M. Hein, "Semi-supervised Regression using Hessian Energy", 2009; their own code uses
     half of it.
 
-    Parameters
-    ----------
-    X : array of shape (n, M)
-        Rows.
-    index : int array of shape (n, k)
-        Neighbours, k >= m + m (m + 1) / 2.
-    bases : array of shape (n, M, m)
-        Tangents.
-
-    Returns
-    -------
-    energy : sparse array of shape (n, n)
-    gradients : array of shape (n, m, k)
-        Row i maps the differences of f to the neighbours of row i to its gradient.
+    `X` (n, M): rows; `index` (n, k): neighbours, k >= m + m (m + 1) / 2; `bases` (n, M, m): tangents. Returns the
+    energy (n, n), sparse, and maps (n, m, k): map i takes the differences of f to the neighbours of row i to its
+    gradient.
     """
     n_rows, k = index.shape
     m = bases.shape[2]
@@ -156,18 +109,8 @@ def parallel_fields(X: NDArray, graph: sparse.csr_array, bases: NDArray) -> tupl
 
     Source: B. Lin, C. Zhang, X. He, "Semi-supervised Regression via Parallel Field Regularization", 2011.
 
-    Parameters
-    ----------
-    X : array of shape (n, M)
-        Rows.
-    graph : sparse array of shape (n, n)
-        Symmetric weights.
-    bases : array of shape (n, M, m)
-        Tangents T.
-
-    Returns
-    -------
-    explained, parallel : sparse arrays of shape (n (m + 1), n (m + 1))
+    `X` (n, M): rows; `graph` (n, n): symmetric weights; `bases` (n, M, m): tangents T. Returns two sparse arrays of
+    n (m + 1) rows and columns.
     """
     n_rows, _, m = bases.shape
     edges = graph.tocoo()
@@ -192,18 +135,8 @@ def parallel_fields(X: NDArray, graph: sparse.csr_array, bases: NDArray) -> tupl
 def solve_labelled(energy: sparse.csr_array, rows: NDArray, values: NDArray) -> NDArray:
     """Minimise sum over labelled rows of (f - y)^2 + f'energy f; what that leaves open becomes 0.
 
-    Parameters
-    ----------
-    energy : sparse array of shape (p, p)
-        Symmetric, positive semi-definite.
-    rows : int array of shape (N,)
-        Labelled positions.
-    values : array of shape (N, T)
-        Their y.
-
-    Returns
-    -------
-    array of shape (p, T)
+    `energy` (p, p): sparse, symmetric, positive semi-definite; `rows` (N,): labelled positions; `values` (N, T): their
+    y. Returns (p, T).
     """
     size = energy.shape[0]
     labelled, right = np.zeros(size), np.zeros((size, values.shape[1]))

@@ -36,17 +36,9 @@ CURVATURE = 1e-10
 class LBFGSState(NamedTuple):
     """Where a minimisation stands.  Nothing in it is ever written to.
 
-    Attributes
-    ----------
-    point : array of shape (p,)
-    value : float
-    gradient : array of shape (p,)
-    pairs : tuple of (s, y)
-        Changes of point and gradient, each (p,), oldest first.
-    step : float
-        The accepted step size; 0 when no trial was accepted (or before the first step).
-    payload : object
-        What the function returned beside value and gradient, such as an inner solver's dual variables at this point.
+    `point` (p,), `value`, `gradient` (p,); `pairs`: changes of point and gradient, each (p,), oldest first; `step`: the
+    accepted step size, 0 when no trial was accepted (or before the first step); `payload`: what the function returned
+    beside value and gradient, such as an inner solver's dual variables at this point.
     """
 
     point: NDArray
@@ -60,16 +52,7 @@ class LBFGSState(NamedTuple):
 def lbfgs_start(point: NDArray, evaluate: Evaluate) -> LBFGSState:
     """Return the state at `point`, with an empty memory.
 
-    Parameters
-    ----------
-    point : array of shape (p,)
-        Where to start.
-    evaluate : callable
-        See `Evaluate`.
-
-    Returns
-    -------
-    LBFGSState
+    `point` (p,): where to start; `evaluate`: see `Evaluate`.
     """
     value, gradient, payload = evaluate(point)
     return LBFGSState(point, value, gradient, payload=payload)
@@ -80,16 +63,8 @@ def lbfgs_adopt(state: LBFGSState, evaluate: Evaluate) -> LBFGSState:
 
     The function is the same if value and gradient are, exactly: curvature learnt from another objective misleads.
 
-    Parameters
-    ----------
-    state : LBFGSState
-        A state, possibly of a run under other hyper-parameters.
-    evaluate : callable
-        The function to be minimised from now on.
-
-    Returns
-    -------
-    LBFGSState
+    `state`: a state, possibly of a run under other hyper-parameters; `evaluate`: the function to be minimised from now
+    on.
     """
     fresh = lbfgs_start(state.point, evaluate)
     same = fresh.value == state.value and np.array_equal(fresh.gradient, state.gradient)
@@ -105,20 +80,8 @@ def lbfgs_step(state: LBFGSState, evaluate: Evaluate, *, memory: int = 10, reach
     If no trial along the quasi-Newton direction is accepted, the memory is dropped and steepest descent is tried; if
     that fails too the same point comes back, with ``step`` 0.
 
-    Parameters
-    ----------
-    state : LBFGSState
-        Where to go from.
-    evaluate : callable
-        See `Evaluate`.
-    memory : int
-        Number of curvature pairs kept, >= 1.
-    reach : float
-        How far, in the sum over all coordinates, steepest descent goes at first, without an estimate of the scale.
-
-    Returns
-    -------
-    LBFGSState
+    `state`: where to go from; `evaluate`: see `Evaluate`; `memory`: number of curvature pairs kept, >= 1; `reach`: how
+    far, in the sum over all coordinates, steepest descent goes at first, without an estimate of the scale.
     """
     if state.pairs:
         following = _search(state, _direction(state), 1.0, evaluate, memory)

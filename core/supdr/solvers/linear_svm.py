@@ -51,21 +51,13 @@ STEPS_IN_BAND = 40
 class LinearSVMSolution(NamedTuple):
     """Result of `solve_linear_svm`.
 
-    Attributes
-    ----------
-    alpha : array of shape (n,)
-        Dual variables, 0 <= alpha <= C, with sum alpha y = 0.
-    bias : float
-    objective : float
-        The dual value at `alpha`: a lower bound on the optimum.
-    gap : float
-        Primal value at (`coef`, `bias`) minus `objective`.
-    iterations : int
-        Newton steps.
-    converged : bool
-        Whether the gap is at most tol times the primal value.
-    coef : array of shape (d,)
-        w.
+    alpha (n,): dual variables, 0 <= alpha <= C, with sum alpha y = 0.
+    bias: b.
+    objective: the dual value at `alpha`: a lower bound on the optimum.
+    gap: primal value at (`coef`, `bias`) minus `objective`.
+    iterations: Newton steps.
+    converged: whether the gap is at most tol times the primal value.
+    coef (d,): w.
     """
 
     alpha: Array
@@ -92,40 +84,20 @@ def solve_linear_svm(
 ) -> LinearSVMSolution:
     """Fit a linear support vector machine.
 
-    Parameters
-    ----------
-    Z : array-like of shape (n, d)
-        Rows.  Meant for d up to some hundreds: a Newton step solves a (d + 1) x (d + 1) system.
-    y : array-like of shape (n,)
-        Labels -1 and +1, both present unless `fit_bias` is False.
-    C : float or array-like of shape (n,)
-        Weight of the hinge, > 0.
-    tol : float, default=1e-6
-        Relative duality gap, > 0.
-    alpha : array-like of shape (n,), optional
-        Dual variables to start from, clipped to [0, C].
-    coef : array-like of shape (d,), optional
-        w to start from.
-    offset : array-like of shape (n,), optional
-        Fixed numbers added to the scores; 0 by default.
-    bias : float, optional
-        b to start from; with ``fit_bias=False`` the b that is kept.  0 by default.
-    fit_bias : bool, default=True
-        Whether b is fitted.
-    max_iter : int, default=1000
-        Cap on the Newton steps of this call, >= 1.  Passing `alpha`, `coef`, `bias` back continues.
+    Z (n, d): rows.  Meant for d up to some hundreds: a Newton step solves a (d + 1) x (d + 1) system.
+    y (n,): labels -1 and +1, both present unless `fit_bias` is False.
+    C: number or (n,): weight of the hinge, > 0.
+    tol: relative duality gap, > 0.
+    alpha (n,): dual variables to start from, clipped to [0, C].
+    coef (d,): w to start from.
+    offset (n,): fixed numbers added to the scores; 0 by default.
+    bias: b to start from; with ``fit_bias=False`` the b that is kept.  0 by default.
+    fit_bias: whether b is fitted.
+    max_iter: cap on the Newton steps of this call, >= 1.  Passing `alpha`, `coef`, `bias` back continues.
 
-    Returns
-    -------
-    LinearSVMSolution
-        `converged` is False when the cap, or rounding, came before `tol`.
-
-    Raises
-    ------
-    ValueError
-        Wrong shapes, labels other than -1 and +1, a single class, C <= 0, tol <= 0, max_iter < 1, non-finite input.
-    supdr.engine.interruption.Interrupted
-        The run of the current thread was asked to stop.
+    In the result `converged` is False when the cap, or rounding, came before `tol`. Raises ValueError: wrong shapes,
+    labels other than -1 and +1, a single class, C <= 0, tol <= 0, max_iter < 1, non-finite input; Interrupted: the run
+    of the current thread was asked to stop.
     """
     Z = np.asarray(Z, dtype=np.float64)
     if Z.ndim != 2 or 0 in Z.shape:

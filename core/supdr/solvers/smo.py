@@ -35,25 +35,15 @@ INTERIOR_SIZE = 1200  # one factorisation must fit between two checkpoints
 class SVMSolution(NamedTuple):
     """Result of `solve_svm`.
 
-    Attributes
-    ----------
-    alpha : ndarray of shape (n,)
-        Dual variables, 0 <= alpha <= C; exactly 0 or C at a bound.
-    bias : float
-        Mean of y p - f over the free support vectors (0 < alpha < C), as LIBSVM computes it; without a free one the
+    alpha (n,): dual variables, 0 <= alpha <= C; exactly 0 or C at a bound.
+    bias: mean of y p - f over the free support vectors (0 < alpha < C), as LIBSVM computes it; without a free one the
         middle of the interval the optimality conditions leave.
-    objective : float
-        Dual value at `alpha`: a lower bound on the optimum of the primal.
-    gap : float
-        Primal value at `alpha` and `best_bias` minus `objective`, >= 0; see `duality_gap`.
-    iterations : int
-        Pair steps and conjugate gradient products made.
-    converged : bool
-        Whether the optimality conditions hold to `tol`.
-    decision : ndarray of shape (n,)
-        f = K (alpha y), without a bias.
-    best_bias : float
-        The bias that minimises the primal for this `alpha`, see `minimising_bias`.
+    objective: dual value at `alpha`: a lower bound on the optimum of the primal.
+    gap: primal value at `alpha` and `best_bias` minus `objective`, >= 0; see `duality_gap`.
+    iterations: pair steps and conjugate gradient products made.
+    converged: whether the optimality conditions hold to `tol`.
+    decision (n,): f = K (alpha y), without a bias.
+    best_bias: the bias that minimises the primal for this `alpha`, see `minimising_bias`.
     """
 
     alpha: Array
@@ -98,36 +88,20 @@ def solve_svm(
 ) -> SVMSolution:
     """Solve the dual of the support vector machine with hinge loss on a precomputed kernel.
 
-    Parameters
-    ----------
-    K : array-like of shape (n, n)
-        Symmetric positive semi-definite Gram matrix.  C-contiguous float64 is used as it is; symmetry is not checked.
-        NaN or infinity is noticed in the rows the solver reads.
-    y : array-like of shape (n,)
-        Labels -1 and +1, both present.
-    C : float or array-like of shape (n,)
-        Upper bound of alpha, > 0.
-    tol : float, default=1e-3
-        Largest violation of the optimality conditions, > 0, in units of the decision function (LIBSVM's criterion).
-    alpha : array-like of shape (n,), optional
-        Warm start: any finite values.  Clipped to [0, C]; the heavier class is scaled down until sum alpha y = 0.
-    linear : array-like of shape (n,), optional
-        p, the linear term; ones by default.  The loss of row i is C_i max(0, p_i - y_i (f_i + b)).
-    max_iter : int, default=1_000_000
-        Cap on the iterations of this call, >= 1.  Passing the returned `alpha` back continues.  A cap below n^2 / 4
-        also rules out the interior-point method, which is tried after that many iterations when n <= 1200.
+    K (n, n): symmetric positive semi-definite Gram matrix.  C-contiguous float64 is used as it is; symmetry is not
+        checked. NaN or infinity is noticed in the rows the solver reads.
+    y (n,): labels -1 and +1, both present.
+    C: number or (n,): upper bound of alpha, > 0.
+    tol: largest violation of the optimality conditions, > 0, in units of the decision function (LIBSVM's criterion).
+    alpha (n,): warm start: any finite values.  Clipped to [0, C]; the heavier class is scaled down until sum alpha y =
+        0.
+    linear (n,): p, the linear term; ones by default.  The loss of row i is C_i max(0, p_i - y_i (f_i + b)).
+    max_iter: cap on the iterations of this call, >= 1.  Passing the returned `alpha` back continues.  A cap below n^2 /
+        4 also rules out the interior-point method, which is tried after that many iterations when n <= 1200.
 
-    Returns
-    -------
-    SVMSolution
-        `converged` is False when the cap, or rounding, came before `tol`; every other field is valid all the same.
-
-    Raises
-    ------
-    ValueError
-        Wrong shapes, labels other than -1 and +1, a single class, C <= 0, tol <= 0, max_iter < 1, non-finite input.
-    supdr.engine.interruption.Interrupted
-        The run of the current thread was asked to stop (checked about every 10 ms).
+    In the result `converged` is False when the cap, or rounding, came before `tol`; every other field is valid all the
+    same. Raises ValueError: wrong shapes, labels other than -1 and +1, a single class, C <= 0, tol <= 0, max_iter < 1,
+    non-finite input; Interrupted: the run of the current thread was asked to stop (checked about every 10 ms).
     """
     K, y, C = _check_problem(K, y, C)
     p = np.ones(len(y)) if linear is None else checked_vector(linear, "linear", len(y))
@@ -157,16 +131,8 @@ def minimising_bias(decision: Array, y: Array, C: Array | float, linear: Array |
     exactly, every b up to the next r is a minimiser and the middle is returned.  With equal C that is any b between
     the n+-th and the next of the sorted r, n+ the number of positives.
 
-    Parameters
-    ----------
-    decision : ndarray of shape (n,)
-        f, decision values without a bias.
-    y : ndarray of shape (n,)
-        Labels -1 and +1, both present.
-    C : float or ndarray of shape (n,)
-        Weights of the losses, > 0.
-    linear : float or ndarray of shape (n,), default=1
-        p, the margins asked for.
+    `decision` (n,): f, decision values without a bias; `y` (n,): labels -1 and +1, both present; `C` (n,): weights of
+    the losses, > 0; `linear` (n,): p, the margins asked for.
     """
     r = y * linear - decision
     order = np.argsort(r)

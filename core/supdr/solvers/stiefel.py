@@ -19,14 +19,7 @@ from supdr.engine.checks import check_integer
 def polar(A: NDArray) -> NDArray:
     """Return the matrix with orthonormal columns that is nearest to `A`.
 
-    Parameters
-    ----------
-    A : array of shape (D, R)
-        D >= R; of full column rank, or the result is one of several.
-
-    Returns
-    -------
-    array of shape (D, R)
+    `A` (D, R), D >= R, of full column rank, or the result is one of several. Returns (D, R).
     """
     left, _, right = np.linalg.svd(A, full_matrices=False)
     return np.ascontiguousarray(left @ right)
@@ -38,16 +31,7 @@ def polar_gradient(A: NDArray, gradient: NDArray) -> NDArray:
     With A = W S, S = Q diag(s) Q', a change of A changes W by W Omega + (1 - WW') dA S^-1, where Omega is
     skew-symmetric and solves Omega S + S Omega = W'dA - dA'W.  This is the adjoint of that map.
 
-    Parameters
-    ----------
-    A : array of shape (D, R)
-        Of full column rank.
-    gradient : array of shape (D, R)
-        df/dW.
-
-    Returns
-    -------
-    array of shape (D, R)
+    `A` (D, R): of full column rank; `gradient` (D, R): df/dW. Returns (D, R).
     """
     left, singular, right = np.linalg.svd(A, full_matrices=False)
     W = left @ right
@@ -59,18 +43,8 @@ def polar_gradient(A: NDArray, gradient: NDArray) -> NDArray:
 def orthonormal_gauge(T: NDArray, V: NDArray) -> tuple[NDArray, NDArray]:
     """Return (T', V') with T' orthonormal and the same product T' V'' = T V'.
 
-    Parameters
-    ----------
-    T : array of shape (D, R)
-        D >= R.
-    V : array of shape (P, R)
-        What T is multiplied with.
-
-    Returns
-    -------
-    T : array of shape (D, R)
-        The Q factor of T; the diagonal of the R factor is made >= 0, so that an orthonormal T comes back as it was.
-    V : array of shape (P, R)
+    `T` (D, R), D >= R; `V` (P, R). Returns `T'` (D, R), the Q factor of T, and `V'` (P, R).  The diagonal of the R
+    factor is made >= 0, so that an orthonormal T comes back as it was.
     """
     Q, R = np.linalg.qr(T)
     signs = np.where(np.diag(R) < 0.0, -1.0, 1.0)
@@ -80,21 +54,7 @@ def orthonormal_gauge(T: NDArray, V: NDArray) -> tuple[NDArray, NDArray]:
 def random_orthonormal(n_rows: int, n_columns: int, rng: np.random.Generator) -> NDArray:
     """Return a uniformly distributed matrix with orthonormal columns.
 
-    Parameters
-    ----------
-    n_rows, n_columns : int
-        n_rows >= n_columns >= 1.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    array of shape (n_rows, n_columns)
-
-    Raises
-    ------
-    ValueError
-        If there are more columns than rows.
+    Returns (n_rows, n_columns), n_rows >= n_columns >= 1. Raises ValueError if there are more columns than rows.
     """
     check_integer("n_columns", n_columns)
     if n_columns > n_rows:

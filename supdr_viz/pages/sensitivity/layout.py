@@ -88,12 +88,17 @@ class SensitivityLayout:
         file_button: Any,
     ) -> None:
         self._charts, self._rivals = charts, list[Any]()
-        self._bridge, self._on_preset, self._on_csv, self._on_html = bridge, on_preset, on_csv, on_html
+        self._bridge, self._on_preset = bridge, on_preset
         self.presets = PresetGallery(SWEEP_PRESETS, preset, self._preset_chosen, _shelves, [file_button], SWEEPS)
         self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=112)
         self.cancel = widgets.button("Cancel", on_cancel, icon="close", disabled=True)
-        self.csv = widgets.button("CSV", self._save_csv, icon="download", disabled=True)
-        self.page_file = widgets.button("HTML", self._save_page, icon="download", disabled=True)
+        self.csv, self.page_file = (
+            widgets.button(label, save, icon="download", disabled=True)
+            for label, save in (
+                ("CSV", lambda: self._save(on_csv(), "csv")),
+                ("HTML", lambda: self._save(on_html(str(self.result.object)), "html")),
+            )
+        )
         self.png = widgets.button("PNG", icon="image")
         self.maps = widgets.button("Maps", on_maps, icon="grid_view")
         save_figure(self.png, "heatmap", "supdr-sweep.png")
@@ -184,16 +189,6 @@ class SensitivityLayout:
         else:
             self.presets.leave()
 
-    # --- notices ------------------------------------------------------------------------------------------------------
-
-    def show_notice(self, text: str, kind: str) -> None:
-        """Say something in a box above the plots."""
-        self.notice.say(text, kind)
-
-    def hide_notice(self) -> None:
-        """Take the box away."""
-        self.notice.hide()
-
     # --- state --------------------------------------------------------------------------------------------------------
 
     def describe(self, settings: SweepSettings, titles: Sequence[str], metric: str, note: str) -> None:
@@ -247,7 +242,7 @@ class SensitivityLayout:
         self.csv.disabled = self.page_file.disabled = not cells and (progress is None or not progress.done)
         self.status.object = _status(phase, progress, message or self._cost_of(cells))
         if phase is Phase.failed:
-            self.show_notice(f"The sweep failed: {message}", "error")
+            self.notice.say(f"The sweep failed: {message}", "error")
 
     def _cost_of(self, cells: int) -> str:
         shown = f" {_count(cells, 'cell')} are shown." if cells else ""
@@ -308,17 +303,9 @@ class SensitivityLayout:
         if self.result.object != text:
             self.result.object = text
 
-    def _save_csv(self) -> None:
-        text = self._on_csv()
+    def _save(self, text: str, ending: str) -> None:
         if text:
-            self._bridge.download("supdr-sweep.csv", text, "text/csv;charset=utf-8")
-        else:
-            widgets.toast("No cell is finished yet.", "info")
-
-    def _save_page(self) -> None:
-        text = self._on_html(str(self.result.object))
-        if text:
-            self._bridge.download("supdr-sweep.html", text, "text/html;charset=utf-8")
+            self._bridge.download(f"supdr-sweep.{ending}", text, f"text/{ending};charset=utf-8")
         else:
             widgets.toast("No cell is finished yet.", "info")
 

@@ -7,7 +7,7 @@ import functools
 import io
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -17,7 +17,7 @@ import panel as pn
 
 from supdr.datasets import Dataset
 from supdr.engine.parameters import Parameter
-from supdr.sensitivity import Result, warm_up
+from supdr.sensitivity import Result, Sweep, warm_up
 from supdr.sensitivity.scoring import GREATER_IS_BETTER, PREDICTIONS
 from supdr_viz.controls.data import DataControls, SplitControls
 from supdr_viz.controls.method import MethodControls
@@ -34,7 +34,7 @@ from supdr_viz.pages.sensitivity.layout import SensitivityLayout
 from supdr_viz.pages.sensitivity.numbers import in_per_cent, tick_text, value_text
 from supdr_viz.pages.sensitivity.prepared import Prepared, digest_of, prepared
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
-from supdr_viz.pages.sensitivity.runner import HalvingRunner, Phase, SweepRunner, store_path
+from supdr_viz.pages.sensitivity.runner import HalvingRunner, Phase, ShownSweep, SweepRunner, store_path
 from supdr_viz.pages.sensitivity.settings import (
     FOR_TASK,
     METRICS,
@@ -81,16 +81,10 @@ class Sensitivity:
 
     def __init__(self, settings: SweepSettings, problems: list[str], preset: str = "") -> None:
         self.settings = settings
-        self._ready: tuple[Any, Any, Any] | None = None
-        self._drawn: set[int] = set()
         self._draw_from = 0.0
-        self._phase = Phase.idle
         self._next = False
         self._store, unkept = store_path()
-        self.runner = SweepRunner(current_visitor())
-        self.rival = SweepRunner(current_visitor())
-        self._rival_ready: tuple[Any, Any, Any] | None = None
-        self._rival_drawn, self._rival_phase = 0, Phase.idle
+        self.own, self.rival = ShownSweep(current_visitor()), ShownSweep(current_visitor())
         self.halving = HalvingRunner()
         self.kernels = KernelWait(self._wait_for_kernels)
         self._searching = False
@@ -136,7 +130,7 @@ class Sensitivity:
         self.layout.say_preset(SWEEP_PRESETS.get(preset))
         pn.state.onload(self._loaded)
         # Bound, not a closure over module names: those are gone when the callback runs.
-        pn.state.on_session_destroyed(functools.partial(_end, self.runner, self.rival, self.halving))
+        pn.state.on_session_destroyed(functools.partial(_end, self.own.runner, self.rival.runner, self.halving))
 
     def _show_theme(self, dark: bool) -> None:
         self.charts.show(dark=dark)
@@ -162,13 +156,8 @@ class Sensitivity:
 
     def _is_busy(self) -> bool:
         """Whether cells are computed or not shown yet."""
-        runner = self.runner
-        if self._searching or self._rival_is_busy or self._next or self.kernels.waiting:
-            return True
-        if runner.active and runner.phase is not Phase.paused:
-            return True
-        shown = self._ready is not None and runner.sweep is self._ready[0]
-        return shown and (runner.phase is not self._phase or len(self._drawn) < len(runner.cells))
+        waits = self._searching or self._next or self.kernels.waiting or self._rival_waits
+        return waits or self.own.busy or self.rival.busy
 
     # --- settings -----------------------------------------------------------------------------------------------------
 
@@ -209,7 +198,7 @@ class Sensitivity:
             self.layout.presets.leave()
         self.halving.cancel()
         self.kernels.forget()
-        if self.runner.active or self.rival.active:
+        if self.own.runner.active or self.rival.runner.active:
             self._cancel()
             widgets.toast("The sweep was cancelled; its finished cells are kept.", "info")
         self._next, self.settings = False, settings
@@ -221,7 +210,7 @@ class Sensitivity:
         self._lay_out()
 
     def _prepare(self, settings: SweepSettings) -> None:
-        self._ready = self._rival_ready = None
+        self.own.ready = self.rival.ready = None
         self._note = ""
         self.charts.set_labels(None)
         try:
@@ -231,26 +220,27 @@ class Sensitivity:
             self._task = dataset.task
             self.controls.set_task(dataset.task)
             self.method.describe(dataset.task)
-            self._ready = build_sweep(settings, dataset, self._store, maps=True)
+            self.own.ready = build_sweep(settings, dataset, self._store, maps=True)
             if settings.versus:
-                self._rival_ready = build_sweep(rival_of(settings), dataset, self._store)
-            self.charts.set_labels(self._ready[2])
+                self.rival.ready = build_sweep(rival_of(settings), dataset, self._store)
+            self.charts.set_labels(self.own.ready[2])
         except (ValueError, OSError) as error:
-            self._ready = None
-            self.layout.show_notice(str(error), "info" if isinstance(error, NotAtHand) else "warning")
+            self.own.ready = None
+            self.layout.notice.say(str(error), "info" if isinstance(error, NotAtHand) else "warning")
             return
-        self.layout.hide_notice()
+        self.layout.notice.hide()
 
     def _lay_out(self) -> None:
         settings = self.settings
         grid = settings.grid
         titles = [self._title(name) for name in grid]
-        self._drawn = set()
+        ready = self.own.ready
+        self.own.drawn = 0
         brought = self._prepared
         result = Result(grid, [settings.metric]) if brought is None else Result(grid, brought.metrics, brought.cells)
-        if brought is not None and self._ready is None:
+        if brought is not None and ready is None:
             self.charts.set_labels(brought.labels)
-        cells = self._ready[0].cells if self._ready else {cell.number: cell.params for cell in result.cells.values()}
+        cells = ready[0].cells if ready else {cell.number: cell.params for cell in result.cells.values()}
         with pn.io.hold():
             self.charts.show(
                 example=self.layout.presets.name if result.cells else "",
@@ -268,7 +258,7 @@ class Sensitivity:
             )
             self._show_rival({})
             self.layout.describe(settings, titles, METRICS[settings.metric], self._note)
-        self.layout.set_state(Phase.idle, ready=self._ready is not None, cells=len(result.cells))
+        self.layout.set_state(Phase.idle, ready=ready is not None, cells=len(result.cells))
         if result.cells:
             self.layout.say_result(self.charts.view, self._place)
 
@@ -310,29 +300,19 @@ class Sensitivity:
         if self.kernels.waiting:
             self.kernels.forget()
             self._lay_out()
-        self.runner.cancel()
-        self.rival.cancel()
-
-    @property
-    def _rival_is_busy(self) -> bool:
-        """Whether cells of the other method are to be computed or not shown yet."""
-        ready, rival = self._rival_ready, self.rival
-        if self._rival_waits or (rival.active and rival.phase is not Phase.paused):
-            return True
-        shown = ready is not None and rival.sweep is ready[0]
-        return shown and (self._rival_phase is not rival.phase or self._rival_drawn < len(rival.cells))
+        self.own.runner.cancel()
+        self.rival.runner.cancel()
 
     @property
     def _rival_waits(self) -> bool:
         """Whether the sweep of the other method is still to begin."""
-        ready = self._rival_ready
-        mine = self._ready is not None and self.runner.sweep is self._ready[0]
-        return mine and ready is not None and self.rival.sweep is not ready[0] and self.runner.phase is Phase.finished
+        finished = self.own.started is not None and self.own.runner.phase is Phase.finished
+        return finished and self.rival.ready is not None and self.rival.started is None
 
     def _show_rival(self, cells: dict[int, Any]) -> None:
         """Show the finished cells of the other method."""
-        ready, view = self._rival_ready, self.charts.view
-        self._rival_drawn = len(cells)
+        ready, view = self.rival.ready, self.charts.view
+        self.rival.drawn = len(cells)
         self.layout.show_rival(
             ready is not None, view.name, MENU[self.settings.versus or self.settings.base.method].label
         )
@@ -346,30 +326,28 @@ class Sensitivity:
 
     def _look_at_rival(self) -> None:
         """Start the sweep of the other method once the first is finished, and draw what is new of it."""
-        if self._rival_waits and self._rival_ready is not None:
-            self.rival.start(*self._rival_ready, os.environ.get("SUPDR_SCHEDULER"))
-        ready, rival = self._rival_ready, self.rival
-        if ready is None or rival.sweep is None or rival.sweep is not ready[0]:
+        if self._rival_waits:
+            self.rival.start()
+        sweep, runner = self.rival.started, self.rival.runner
+        if sweep is None:
             return
-        phase, active, cells = rival.phase, rival.active, dict(rival.cells)
-        if phase is self._rival_phase and not active and len(cells) == self._rival_drawn:
+        phase, active, cells = runner.phase, runner.active, dict(runner.cells)
+        if phase is self.rival.phase and not active and len(cells) == self.rival.drawn:
             return
-        if len(cells) > self._rival_drawn and (time.monotonic() >= self._draw_from or not active):
-            began = time.monotonic()
-            with pn.io.hold():
+        if self._draws(self.rival, cells):
+            with self._drawing():
                 self._show_rival(cells)
-            self._draw_from = began + PAUSE * (time.monotonic() - began)
-        self._rival_phase = phase
-        self.layout.set_state(phase, ready=True, progress=rival.sweep.progress, message=rival.message)
+        self.rival.phase = phase
+        self.layout.set_state(phase, ready=True, progress=sweep.progress, message=runner.message)
 
     def _run(self) -> None:
         """Start, pause or go on, whatever the button says."""
-        at_work = self.rival if self.rival.active else self.runner
+        at_work = self.rival.runner if self.rival.runner.active else self.own.runner
         if at_work.phase in (Phase.running, Phase.waiting):
             at_work.pause()
         elif at_work.phase is Phase.paused:
             at_work.resume()
-        elif self.runner.phase is Phase.stopping:
+        elif self.own.runner.phase is Phase.stopping:
             self._next = True
             self.layout.set_state(Phase.stopping, ready=False, message="the cells at work are finished first")
         else:
@@ -378,18 +356,18 @@ class Sensitivity:
 
     def _start(self) -> None:
         self._next = False
-        if self._ready is not None:
+        if self.own.ready is not None:
             self._lay_out()
             self._when_compiled(self._begin)
 
     def _begin(self) -> None:
         """Start the sweep on display."""
-        assert self._ready is not None
-        sweep, X, y = self._ready
+        assert self.own.ready is not None
+        sweep, X, y = self.own.ready
         brought = self._prepared
         if brought is not None and digest_of(X, y) == brought.digest:
             sweep.finished = brought.cells
-        self.runner.start(sweep, X, y, os.environ.get("SUPDR_SCHEDULER"))
+        self.own.start()
 
     def _when_compiled(self, act: Callable[[], None]) -> None:
         """Call ``act()`` once the kernels of the methods are compiled; a cluster's machines compile their own."""
@@ -404,12 +382,12 @@ class Sensitivity:
         """Start a search by successive halving, or end the one under way."""
         if self.halving.active:
             self.halving.cancel()
-        elif self._ready is not None:
+        elif self.own.ready is not None:
             self._when_compiled(self._begin_search)
 
     def _begin_search(self) -> None:
-        assert self._ready is not None
-        self.halving.start(*self._ready, self.settings.metric)
+        assert self.own.ready is not None
+        self.halving.start(*self.own.ready, self.settings.metric)
         self._searching = True
         self.layout.say_search("Searching …", searching=True)
 
@@ -438,43 +416,51 @@ class Sensitivity:
         """Draw what is new."""
         if self._searching:
             self._look_at_search()
-        runner = self.runner
+        runner = self.own.runner
         if self._next and not runner.active:
             self._start()
-        sweep = runner.sweep
-        if sweep is None or self._ready is None or sweep is not self._ready[0]:
+        sweep = self.own.started
+        if sweep is None:
             return
         phase = runner.phase  # before the cells: the last ones are drawn before the end is said
         cells = dict(runner.cells)
-        new = [cell for number, cell in cells.items() if number not in self._drawn]
-        if new and (time.monotonic() >= self._draw_from or not runner.active):
+        new = len(cells) > self.own.drawn
+        if self._draws(self.own, cells):
             self._draw(sweep.result(cells.values()))
-        if new or phase is not self._phase or phase in (Phase.running, Phase.waiting, Phase.stopping):
+        if new or phase is not self.own.phase or phase in (Phase.running, Phase.waiting, Phase.stopping):
             self.layout.set_state(phase, ready=True, progress=sweep.progress, message=runner.message)
             self.layout.say_result(self.charts.view, self._place)
         self._look_at_rival()
-        if phase is not self._phase:
-            self._phase = phase
-            self.bridge.announce(self._summary(phase, cells))
+        if phase is not self.own.phase:
+            self.own.phase = phase
+            self.bridge.announce(self._summary(phase, sweep, cells))
 
-    def _draw(self, result: Result) -> None:
-        """Draw finished cells; the next ones wait, so that drawing takes a small share of the time."""
+    def _draws(self, shown: ShownSweep, cells: dict[int, Any]) -> bool:
+        """Whether cells are drawn now; they may wait while others are computed."""
+        return len(cells) > shown.drawn and (time.monotonic() >= self._draw_from or not shown.runner.active)
+
+    @contextlib.contextmanager
+    def _drawing(self) -> Iterator[None]:
+        """Draw within this block; the next cells wait, so that drawing takes a small share of the time."""
         began = time.monotonic()
-        self._drawn.update(result.cells)
         with pn.io.hold():
-            self.charts.show(result=result, example="")
-            self.layout.arrange()
+            yield
         self._draw_from = began + PAUSE * (time.monotonic() - began)
 
-    def _summary(self, phase: Phase, cells: dict[int, Any]) -> str:
-        assert self._ready is not None
-        sweep = self._ready[0]
+    def _draw(self, result: Result) -> None:
+        self.own.drawn = len(result.cells)
+        with self._drawing():
+            self.charts.show(result=result, example="")
+            self.layout.arrange()
+
+    def _summary(self, phase: Phase, sweep: Sweep, cells: dict[int, Any]) -> str:
         words = [f"sweep {phase}", f"{len(cells)} of {len(sweep.cells)} cells"]
         best = sweep.result(cells.values()).best(self.settings.metric)
         if best is not None:
             score = self.charts.view.score_of(best)
             words.append(f"best {METRICS[self.settings.metric]} {score} at {self._place(best.params)}")
-        return ", ".join([*words, *([self.runner.message] if self.runner.message else [])])
+        message = self.own.runner.message
+        return ", ".join([*words, *([message] if message else [])])
 
     def _csv(self) -> str:
         """Return the finished cells as CSV; where there is another method, with a column that names the method."""

@@ -186,6 +186,37 @@ class SweepRunner:
             TURN.release()
 
 
+class ShownSweep:
+    """A sweep of a page, and how much of it is on display.
+
+    `ready`: the sweep with its rows and labels; None: the settings give none. `drawn`: number of cells on display.
+    `phase`: what the page says that the runner is doing.
+    """
+
+    def __init__(self, owner: str = "") -> None:
+        self.runner = SweepRunner(owner)
+        self.ready: tuple[Sweep, Any, Any] | None = None
+        self.drawn, self.phase = 0, Phase.idle
+
+    @property
+    def started(self) -> Sweep | None:
+        """The sweep; None before its start."""
+        return self.ready[0] if self.ready is not None and self.runner.sweep is self.ready[0] else None
+
+    @property
+    def busy(self) -> bool:
+        """Whether cells are computed or not shown yet."""
+        runner = self.runner
+        if runner.active and runner.phase is not Phase.paused:
+            return True
+        return self.started is not None and (runner.phase is not self.phase or self.drawn < len(runner.cells))
+
+    def start(self) -> None:
+        """Begin the sweep, on the cluster that ``SUPDR_SCHEDULER`` names if it is set."""
+        assert self.ready is not None
+        self.runner.start(*self.ready, os.environ.get("SUPDR_SCHEDULER"))
+
+
 class _Cancelled(Exception):
     """The visitor has cancelled a search."""
 
