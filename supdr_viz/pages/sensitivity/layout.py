@@ -45,7 +45,9 @@ GRID_CSS = """
 BROAD, SLIM, FULL = "var(--broad)", "var(--slim)", "1 / -1"
 
 # Stands for the result until there are finished cells.
-NO_RESULT = '<p class="quiet small">Once cells are finished, this says which one is best and which parameter matters.</p>'
+NO_RESULT = (
+    '<p class="quiet small">Once cells are finished, this says which one is best and which parameter matters.</p>'
+)
 
 BUTTON = {
     Phase.running: ("Pause", "pause"),
