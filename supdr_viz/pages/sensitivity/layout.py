@@ -112,7 +112,7 @@ class SensitivityLayout:
         self.status = widgets.html(css=BAR_CSS, margin=(2, 0))
         self.notice = Notice()
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(TITLE)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
-        self.result = widgets.html(margin=(0, 4, 8, 4))
+        self.result: Any = widgets.html(margin=(0, 4, 8, 4))
         plots = self._plots(charts)
         main = pn.Column(
             heading,
