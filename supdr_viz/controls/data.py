@@ -21,6 +21,7 @@ from supdr_viz.experiment.settings import SPLIT_FIELDS, SPLIT_FORM, Settings
 from supdr_viz.ui import widgets
 from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.lazy import Fold
+from supdr_viz.ui.visitor import current_visitor, file_of_visitor
 
 
 class DataControls(Part):
@@ -34,6 +35,7 @@ class DataControls(Part):
         super().__init__()
         self._on_loaded: list[Change] = []
         self._settings = settings
+        self._at_hand = file_of_visitor(self, current_visitor())  # the page that holds it may be gone soon
         self._loaded: dict[str, tuple[Dataset, dict[str, Any]]] = {}
         self._source = ""
         self.form: Form | None = None
@@ -118,7 +120,8 @@ class DataControls(Part):
             self._dialogs.append(dialog)
 
     def _make_upload(self) -> UploadPanel:
-        self._upload = self._upload or UploadPanel(lambda dataset, options: self._arrived("file", dataset, options))
+        if self._upload is None:
+            self._upload = UploadPanel(lambda dataset, options: self._arrived("file", dataset, options), self._at_hand)
         return self._upload
 
     def _show_source(self, name: str) -> None:

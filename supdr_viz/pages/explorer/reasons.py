@@ -18,7 +18,7 @@ from supdr.quality import (
     map_derivative,
 )
 from supdr.quality.explanations import column_names
-from supdr_viz.pages.explorer.question import ON_DISK, TABLE_CSS, paragraph, table
+from supdr_viz.pages.explorer.question import ALIGNED, ON_DISK, TABLE_CSS, paragraph, table
 from supdr_viz.pages.explorer.small_pictures import bar, cells, side_by_side
 from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.run.session import Session
@@ -59,7 +59,7 @@ class Reasons:
         widgets.message(self.words, ASK)
         self.view = pn.Column(
             widgets.section(TITLE),
-            Bar({"marks": self._marks.widget}),
+            Bar({"marks": self._marks.widget}, margin=(0, 8), styles=ALIGNED),
             self.words,
             margin=0,
             styles={"flex": "1 1 320px", "min-width": "0"},
