@@ -417,7 +417,7 @@ def test_a_perfect_reconstruction_leaves_nothing():
     class Perfect:
         reconstruction_ = builder.split.X_train
 
-    drawn = pairs.pairs(Perfect(), scene, None, None, None, split=builder.split)
+    drawn = pairs.pairs(fitted=Perfect(), scene=scene, split=builder.split)
     np.testing.assert_array_equal(drawn.photo[::-1][:8, 2:10], drawn.photo[::-1][:8, 11:19])
     assert drawn.numbers[0].value == 0
 
