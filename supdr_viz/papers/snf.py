@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from supdr_viz.papers.bench import Bench, Measurements, Row, at_least, at_most, lowest_in
 from supdr_viz.papers.data import load_scaled
-from supdr_viz.papers.few_labels import FIRST_DRAW, N_DRAWS, drawn, known
+from supdr_viz.papers.few_labels import FIRST_DRAW, N_DRAWS, labelled_rows, labels_at
 from supdr_viz.papers.few_labels_estimator import Chosen, Loop, Searched
 from supdr_viz.papers.snf_paper import lines, printed, reported
 
@@ -47,7 +47,7 @@ Errors = Mapping[str, tuple[float, ...]]
 
 def _draws(y: NDArray, share: float, n_draws: int) -> list[tuple[NDArray, NDArray]]:
     """Return the labelled and the other rows of every draw."""
-    labelled = [drawn(len(y), share, seed) for seed in range(FIRST_DRAW, FIRST_DRAW + n_draws)]
+    labelled = [labelled_rows(len(y), share, seed) for seed in range(FIRST_DRAW, FIRST_DRAW + n_draws)]
     return [(rows, np.delete(np.arange(len(y)), rows)) for rows in labelled]
 
 
@@ -127,7 +127,7 @@ def loop(bench: Bench) -> list[Row]:
         X, y = load_scaled(name, bench.data_dir)
         for share in bench.either(SHARES[:1], SHARES[:2]):
             draws = _draws(y, share, bench.either(1, PAPER_FOLDS))
-            model = Loop(_best_setting(bench, X, known(y, draws[0][0])), bench.either(50, 1000))
+            model = Loop(_best_setting(bench, X, labels_at(y, draws[0][0])), bench.either(50, 1000))
             shared = {"cv": draws, "scoring": "mse", "transductive": True}
             errors = bench.values(model, X, y, **shared)
             what = f"{name}, {share:.0%}: SNF by Algorithm 1"
