@@ -25,6 +25,8 @@ from screenshots import chromium, serving
 from supdr_viz.ui.own_files import ASSETS
 
 OUT = Path(str(ASSETS)) / "still"
+# Asked again and again: a page that comes while the server starts is opened once more by itself.
+SETTLED = "(document.documentElement.dataset.settle = 'asked') === document.documentElement.dataset.settled"
 SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8").lstrip().removeprefix(";")
 
 Part = dict[str, Any]
@@ -49,7 +51,7 @@ class Kind:
 
     def pixels(self, height: int) -> float:
         """Return the pixels of `step` in a window of this height."""
-        return max(180.0, height / 2 - 225) if self.touch else 232.0 if height >= 840 else 142.0
+        return max(180.0, height / 2 - 225) if self.touch else 198.0 if height >= 840 else 142.0
 
 
 KINDS = {
@@ -71,8 +73,7 @@ def measured(browser: Browser, address: str, kind: Kind, size: tuple[int, int], 
     )
     page = context.new_page()
     page.goto(address, timeout=120_000)
-    page.evaluate("document.documentElement.dataset.settle = 'asked'")
-    page.wait_for_selector("html[data-settled=asked]", state="attached", timeout=120_000)
+    page.wait_for_function(SETTLED, timeout=120_000)
     page.evaluate("document.fonts.ready")
     page.wait_for_timeout(500)
     parts = page.evaluate(SCRIPT, kind.furthest)

@@ -108,10 +108,10 @@ export function render({model}) {
   const all = made("cards", caption, group("squares", SQUARES, "planes"), group("curves", CURVES, "charts"))
   if (below) all.append(below)
   const stretch = () => {
-    for (const name of ["tall", "shorter"]) all.classList.toggle(name, model[name])
+    for (const name of ["tall", "barred"]) all.classList.toggle(name, model[name])
   }
   stretch()
-  for (const name of ["tall", "shorter"]) model.on(name, stretch)
+  for (const name of ["tall", "barred"]) model.on(name, stretch)
   const present = () => {
     const {title, line, place} = model.presented
     for (const [k, text] of [title, line, place].entries()) words[k].textContent = text ?? ""

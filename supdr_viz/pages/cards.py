@@ -23,7 +23,7 @@ class Cards(Bar):
     """The cards of a board.
 
     `enlarged`: name of the card that fills the window; empty: none does. `framed`: names of cards that a text speaks
-    of. `tall`: whether there is room for high curves. `shorter`: whether a bar takes room below them. `presented`: what
+    of. `tall`: whether there is room for high curves. `barred`: whether a bar lies below them. `presented`: what
     is said of an example that is presented on the first two squares, which fill the window.
 
     name_of_stage: in the page.
@@ -38,7 +38,7 @@ class Cards(Bar):
     enlarged = param.String(default="")
     framed = param.List(default=[])
     tall = param.Boolean(default=True)
-    shorter = param.Boolean(default=False)
+    barred = param.Boolean(default=False)
     presented = param.Dict(default={}, doc="Title, line and place of an example that is presented; empty: none is.")
     menu = Child()
 

@@ -174,6 +174,16 @@ class FrameBuilder:
             return None
         return with_latent(self.surface, fitted, self.scene, self.plane)
 
+    def reframed_surface(self, fitted: Any) -> Surface | None:
+        """Return the latest surface with latent regions that fill the plane on display; None: they do, or none exist.
+
+        `fitted`: as of the frame.
+        """
+        sheet = None if self.surface is None else self.surface.latent
+        if self.surface is None or sheet is None or self.plane is None or sheet.extent == self.plane.extent:
+            return None
+        return with_latent(self.surface, fitted, self.scene, self.plane)
+
     def valued(self, surface: Surface, fitted: Any, options: DisplayOptions) -> Surface:
         """Return a surface with what colours and sizes stand for, as far as it is computed from the fitted method.
 

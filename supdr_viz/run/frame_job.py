@@ -33,8 +33,8 @@ class FrameJob:
     framed: the snapshot of the newest frame, see `snapshot_key`.
     """
 
-    def __init__(self, display: Display, study: StudyJob) -> None:
-        self._display, self._study = display, study
+    def __init__(self, display: Display, study: StudyJob, surfaces: SurfaceJob) -> None:
+        self._display, self._study, self._surfaces = display, study, surfaces
         self.frame: Frame | None = None
         self.hurried = False
         self.framed: tuple[int, int] | None = None
@@ -73,8 +73,9 @@ class FrameJob:
             recorded = self._recorded(request, now, hurried)
             estimator, options = display.recording.estimator_of(snapshot), display.options
         study = self._study.show(display.builder.mode(estimator, options.method_mode))
+        fitted = fitted_at(estimator, snapshot, display.builder.split)
         frame = display.builder.build(
-            fitted_at(estimator, snapshot, display.builder.split),
+            fitted,
             snapshot,
             options,
             live=request.live,
@@ -82,10 +83,13 @@ class FrameJob:
             everyone=request.at_rest,
             **recorded,
         )
+        surface = display.builder.reframed_surface(fitted)
         with display.lock:
             if not request.current():
                 return self._put_back(hurried)
             self.put(frame, hurried)
+            if surface is not None:
+                self._surfaces.surface = surface
             self._next = max(self._next, now - FRAME_INTERVAL / 2) + FRAME_INTERVAL
             self.framed = snapshot_key(snapshot)
         return True

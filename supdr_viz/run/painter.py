@@ -37,8 +37,8 @@ class Painter:
         self.studies = studies or FewLabelStudies(builder.scene, builder.split)
         self._display = display = Display(builder, recording, options, lock, clock)
         study = StudyJob(display, self.studies)
-        self._frames = FrameJob(display, study)
         self._surfaces = SurfaceJob(display, lambda: self._frames.framed)
+        self._frames = FrameJob(display, study, self._surfaces)
         self._incomplete = IncompleteStepJob(display, self._frames, self._surfaces)
         self._jobs: tuple[Job, ...] = (self._frames, self._surfaces, study, QualityJob(display), RefineJob(display))
 

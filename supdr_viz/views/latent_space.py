@@ -89,7 +89,16 @@ class LatentSpace(PlaneView):
         if surface is not None and surface.counted is not None and surface.counted != frame.iteration:
             return f"{frame.latent_caption} · density of iteration {surface.counted:,}"
         # A plane of more dimensions has regions that are a slice of theirs.
-        return frame.latent_caption + (f" · {beyond:,} outside" if (beyond := _outside(frame)) else "")
+        outside = f"{beyond:,} outside" if (beyond := _outside(frame)) else ""
+        return " · ".join(part for part in (frame.latent_caption, self._ringed(frame), outside) if part)
+
+    def _ringed(self, frame: Frame) -> str:
+        """Say what grey rings mark; other rings stand in the legend of the classes."""
+        points = self.points
+        if points.colour_by == "trust" or points.ringed("latent") != "support" or not frame.support.any():
+            return ""
+        share = points.ring_share("latent")
+        return f"every {1 / share:.0f}th support vector ringed" if 0.0 < share < 0.7 else "support vectors ringed"
 
 
 def _warning(frame: Frame, scene: Scene | None) -> str:

@@ -97,9 +97,9 @@ class Server:
 
     @property
     def errors(self):
-        """Parts of the log that tell of an error, each with some lines around it."""
+        """Parts of the log that tell of an error or of a warning of Bokeh, each with some lines around it."""
         lines = self.log.splitlines()
-        bad = [i for i, line in enumerate(lines) if re.search(r"\bERROR\b|Traceback|Error:", line)]
+        bad = [i for i, line in enumerate(lines) if re.search(r"\bERROR\b|Traceback|Error:|BokehUserWarning", line)]
         return [
             "\n".join(lines[max(0, i - 3) : i + 25])
             for i in bad

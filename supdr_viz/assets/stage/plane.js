@@ -45,6 +45,7 @@ export class Plane {
     this.relief = new Relief()
     this.zoom = null
     this.token = null
+    this.blank = true // nothing of these rows was shown yet
     this.cost = 0
     this.moved = 0
     this.sharp = 0
@@ -94,9 +95,11 @@ export class Plane {
       if (fresh) {
         this.zoom = null
         this.token = tree.token
+        this.blank = true
       }
-      this.bounds.go(Float64Array.from(tree.extent), now, snap || fresh, duration)
+      this.bounds.go(Float64Array.from(tree.extent), now, snap || this.blank, duration)
     }
+    if (this.blank) this.blank = !(tree.picture || this.places.some((value) => !Number.isNaN(value)))
     if (patch.relief !== undefined) this.relief.go(tree.relief, now, snap || tooSlow(this.cost))
     if (patch.label !== undefined) this.canvas.setAttribute("aria-label", tree.label)
     // Rows and their rings lie over all the rest: what is under them stays, unless it is joined to them.

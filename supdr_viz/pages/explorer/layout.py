@@ -222,7 +222,7 @@ class ExplorerLayout:
 
     def leave_room(self, on: bool) -> None:
         """Leave room below the plots for a bar that lies over the page, or not."""
-        self.cards.shorter = on
+        self.cards.barred = on
         self._main.styles = {**FREE, "padding-bottom": f"{BAR_HEIGHT if on else 0}px"}
 
     def shrink(self) -> bool:

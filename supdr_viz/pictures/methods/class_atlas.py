@@ -1,4 +1,8 @@
-"""Pictures of ClassAtlas: charts as discs with their axes, cells, and doubtful rows tied to two candidates."""
+"""Pictures of ClassAtlas: charts as discs with their axes, cells, and doubtful rows tied to two candidates.
+
+A disc holds the half of its class that is nearest to its centre, as the box of a box plot holds the middle half: far
+groups of a class do not blow it up.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,7 @@ RING = 0.02
 HELP = {
     "doubtful rows": f"the gate gives other classes {100 * DOUBTFUL:.0f}\u00a0% or more, without the row's own label",
     "disagreement": "mean KL(p || s): how much the picture lies about the gate",
-    "overlap": "largest sum of two radii by the distance of their centres: above 1, discs meet",
+    "overlap": "largest sum of two radii, each of 90 % of a class, by the distance of their centres",
 }
 
 
@@ -50,7 +54,7 @@ def modes(estimator: Any, task: str) -> tuple[Mode, ...]:
 def charts(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
     """Draw every class's chart as a disc with two axes; the most doubtful rows have rings and lines to two classes."""
     rows, centres = plane.place(fitted.embedding_), plane.project(fitted.centres_)
-    discs = [shapes.circle(centre, float(radius)) for centre, radius in zip(centres, fitted.radii_)]
+    discs = [shapes.circle(centre, float(radius)) for centre, radius in zip(centres, half_radii(fitted, scene))]
     extent = steady_extent(np.concatenate([rows, *discs]), previous.extent if previous else None)
     class_role = (len(BASE) + np.arange(len(centres))).astype(np.uint8)
     tied = most_doubtful(fitted.doubt_)
@@ -71,12 +75,23 @@ def charts(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot,
         smooth=True,
         keys=(
             Key("axes", "text", "line"),
-            Key("90 % of a class", "muted", "ring"),
+            Key("half of a class", "muted", "ring"),
             Key("doubt", "text", "ring"),
             Key("its candidates", "muted", "line", "dotted"),
         ),
         numbers=_numbers(fitted, snapshot),
     )
+
+
+def half_radii(fitted: Any, scene: Scene) -> NDArray:
+    """Return the radius (K,) around the centre of each class within which half of its labelled training rows lie."""
+    n_train = scene.n_train
+    codes = np.where(scene.is_labelled, scene.target, np.nan)[:n_train]
+    radii = []
+    for code, centre in zip(fitted.classes_, fitted.centres_):
+        distances = np.linalg.norm(fitted.embedding_[codes == code] - centre, axis=1)
+        radii.append(float(np.median(distances)) if len(distances) else 0.0)
+    return np.array(radii)
 
 
 def most_doubtful(doubt: NDArray) -> NDArray:
@@ -108,8 +123,9 @@ def _rings(rows: NDArray, doubt: NDArray, extent: Extent) -> NDArray:
 def _cells(fitted: Any, plane: LatentPlane, extent: Extent) -> NDArray:
     """Colour the plane by the class that it gives back, the more opaque the surer."""
     places = plane.lift(grid(extent, PIXELS)[0])
-    squares = ((places[:, None, :] - fitted.centres_) ** 2).sum(axis=2)
-    given = softmax(-fitted.beta_ * squares, axis=1)
+    # |z - c|^2 without |z|^2, which all classes have in common
+    nearness = 2.0 * places @ fitted.centres_.T - (fitted.centres_**2).sum(axis=1)
+    given = softmax(fitted.beta_ * nearness, axis=1)
     least = 1.0 / given.shape[1]
     sure = (given.max(axis=1) - least) / max(1.0 - least, 1e-9)
     level = np.minimum((sure * SHADES).astype(int), SHADES - 1)

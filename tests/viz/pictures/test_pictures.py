@@ -8,7 +8,7 @@ from supdr_viz.experiment.build import build_dataset, build_estimator
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.experiment.splitting import split
 from supdr_viz.pictures.methods import MARGINS, SHEPARD, modes_of
-from supdr_viz.pictures.methods.class_atlas import DOUBTFUL, MAX_TIED, most_doubtful
+from supdr_viz.pictures.methods.class_atlas import DOUBTFUL, MAX_TIED, half_radii, most_doubtful
 from supdr_viz.pictures.methods.mac import _corners
 from supdr_viz.pictures.picture import Number
 from supdr_viz.pictures.scene import build_scene, steady_extent, without_outliers
@@ -108,7 +108,10 @@ def test_the_atlas_shows_a_disc_for_every_class_and_ties_doubtful_rows(n_compone
     assert np.isnan(axes.points[:, 0]).sum() == 6
     assert [each.above for each in picture.strokes] == [False, True, True, True, True, True]  # no crowd hides them
     centres = crossings(axes.points)
-    for disc, centre, radius in zip(discs, centres, fitted.radii_):
+    codes = np.where(run.scene.is_labelled, run.scene.target, np.nan)[: run.scene.n_train]
+    for code, disc, centre, radius in zip(fitted.classes_, discs, centres, half_radii(fitted, run.scene)):
+        own = fitted.embedding_[codes == code] - fitted.centres_[fitted.classes_ == code]
+        assert np.mean(np.linalg.norm(own, axis=1) <= radius) == pytest.approx(0.5, abs=0.5 / len(own))
         np.testing.assert_allclose(np.linalg.norm(disc.points - centre, axis=1), radius, rtol=1e-4)
         assert inside(disc.points, picture.extent)
     assert inside(picture.rows, picture.extent)

@@ -366,3 +366,21 @@ def test_a_slow_start_slows_the_first_steps_only(hands, player):
     assert 4 <= player.iteration <= 6
     hands.work(4.0)
     assert player.iteration > 500
+
+
+def test_the_regions_fill_the_latent_plane_in_every_frame(hands, player):
+    """Also where the plane has grown since the last surface: regions of before would end short of it."""
+    load(
+        player,
+        replace(SETTINGS, data_options={"n_classes": 6, "n_per_class": 30}, method="ClassAtlas", method_options={}),
+    )
+    hands.rest()
+    shown, extents = player.take_surface(), {player.take_frame().latent_extent}
+    player.run()
+    for _ in range(20):
+        player.request_frame()
+        frame = hands.until(player.take_frame)
+        shown = player.take_surface() or shown
+        assert shown.latent.extent == frame.latent_extent
+        extents.add(frame.latent_extent)
+    assert len(extents) > 1

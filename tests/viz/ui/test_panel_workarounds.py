@@ -281,6 +281,12 @@ def test_the_kit_still_says_of_its_fonts_what_they_are_and_not_for_which_letters
     assert sum("unicode-range" not in face for face in faces) > 10
 
 
+def test_bokeh_still_takes_models_that_the_server_has_sent_for_new():
+    script = Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.js"
+    finalize = r"const finalize = \(obj\) => \{[^}]*this\._new_models\.add\(obj\)"
+    assert re.search(finalize, script.read_text(encoding="utf-8"))
+
+
 def test_the_kit_still_has_its_loader_translate_all_modules():
     """The day that it leaves modules to browsers that know import maps, MODULES_AS_THEY_ARE must go."""
     assert '{"shimMode": true}' in panel.io.resources.JS_RESOURCES.render(js_module_exports={})
