@@ -51,7 +51,7 @@ def modes(estimator: Any, task: str) -> tuple[Mode, ...]:
     return (CHARTS,)
 
 
-def charts(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
+def charts(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
     """Draw every class's chart as a disc with two axes; the most doubtful rows have rings and lines to two classes."""
     rows, centres = plane.place(fitted.embedding_), plane.project(fitted.centres_)
     discs = [shapes.circle(centre, float(radius)) for centre, radius in zip(centres, half_radii(fitted, scene))]

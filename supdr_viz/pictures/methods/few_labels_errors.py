@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.iterate import Snapshot
 from supdr_viz.pictures.methods import shapes
 from supdr_viz.pictures.methods.mode import Mode
 from supdr_viz.pictures.picture import Area, Key, Number, Picture, Stroke, Tag
-from supdr_viz.pictures.surface import LatentPlane
-from supdr_viz.pictures.types import Scene
 
 CONSTANT = "Constant"
 COLOURS = {"SNF": "primary", "LLR": "curve 1", "LS-SVM": "curve 2"}
@@ -52,18 +48,10 @@ class FewLabelErrors:
     current: str = ""
 
 
-def bars(
-    fitted: Any,
-    scene: Scene,
-    plane: LatentPlane,
-    snapshot: Snapshot,
-    previous: Picture | None,
-    *,
-    study: FewLabelErrors,
-) -> Picture:
+def bars(*, study: FewLabelErrors) -> Picture:
     """Draw the mean error of every method with its standard deviation over the draws, and the constant's as a line.
 
-    `fitted`, `scene`, `plane`, `snapshot`, `previous`: as for every picture; not used. `study`: of one share of labels.
+    `study`: of one share of labels.
     """
     measured = {method: np.array(errors) for (method, _share), errors in study.errors.items()}
     shown = [method for method in study.methods if method != CONSTANT]
@@ -96,18 +84,10 @@ def bars(
     return _picture(BARS, study, areas, strokes, tags, _keys(bool(study.published)), (0.0, 1.0, 0.0, 1.0))
 
 
-def scale_up(
-    fitted: Any,
-    scene: Scene,
-    plane: LatentPlane,
-    snapshot: Snapshot,
-    previous: Picture | None,
-    *,
-    study: FewLabelErrors,
-) -> Picture:
+def scale_up(*, previous: Picture | None, study: FewLabelErrors) -> Picture:
     """Draw the mean errors over the share of labels, with standard deviations over the draws.
 
-    `fitted`, `scene`, `plane`, `snapshot`: as for every picture; not used. `study`: of several shares of labels.
+    `study`: of several shares of labels.
     """
     strokes, top = [], 0.0
     for shift, method in enumerate((CONSTANT, *COLOURS)):
@@ -133,8 +113,8 @@ def scale_up(
     return _picture(SCALE_UP, study, [], strokes, [], keys, extent, AXES)
 
 
-BARS = Mode("methods", "methods", "Methods", "MSE, few labels", bars, ("study",))
-SCALE_UP = Mode("scale-up", "more labels", "More labels", "MSE, few labels", scale_up, ("study",))
+BARS = Mode("methods", "methods", "Methods", "MSE, few labels", bars)
+SCALE_UP = Mode("scale-up", "more labels", "More labels", "MSE, few labels", scale_up)
 
 
 def _keys(paper: bool) -> tuple[Key, ...]:

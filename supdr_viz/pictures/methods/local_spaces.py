@@ -22,16 +22,14 @@ from supdr_viz.pictures.methods.gate_parts import (
 )
 from supdr_viz.pictures.picture import Key, Panel, Picture, Stroke, Tag
 from supdr_viz.pictures.scene import Extent, spread_strip, steady_extent
-from supdr_viz.pictures.surface import LatentPlane, contours
+from supdr_viz.pictures.surface import contours
 from supdr_viz.pictures.types import Scene
 
 GUTTER = 0.025
 MAX_PANELS = 9
 
 
-def spaces(
-    fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None, *, split: Split
-) -> Picture:
+def spaces(*, fitted: Any, scene: Scene, snapshot: Snapshot, previous: Picture | None, split: Split) -> Picture:
     """Show the local space of every used model, in order of usage: the rows in which its gate wins, and its line."""
     roles, first = roles_of(fitted, scene)
     winner, usage, names = winners(fitted, split), fitted.usage_, model_names(fitted, scene)

@@ -46,7 +46,7 @@ def modes(estimator: Any, task: str) -> tuple[Mode, ...]:
     return (TARGETS, MEANS, MARGINS) if estimator.solver in ("mac", "admm") else (MEANS, MARGINS)
 
 
-def targets(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
+def targets(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
     """Draw F(x) with an arrow to its target z; colours are the cases of the Z step."""
     rows, tips = plane.place_both(fitted.embedding_, fitted.targets_)
     means = plane.project(fitted.class_means_)
@@ -73,7 +73,9 @@ def targets(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, p
     )
 
 
-def class_means(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
+def class_means(
+    *, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None
+) -> Picture:
     """Draw the class means, what is around them, and the regular figure closest to them."""
     own = fitted.class_means_
     means, ideal = plane.project(own), shapes.regular_corners(own)
@@ -107,7 +109,7 @@ def class_means(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapsho
     )
 
 
-def spokes(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
+def spokes(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
     """Draw where two layers put rows that did not train them; arrows lead to where their own label pulls them."""
     labelled = scene.is_labelled[: scene.n_train]
     left_out, own = fitted.embedding_.copy(), fitted.embedding_.copy()

@@ -48,16 +48,7 @@ def modes(estimator: Any, task: str) -> tuple[Mode, ...]:
 # --- J ----------------------------------------------------------------------------------------------------------------
 
 
-def ascent(
-    fitted: Any,
-    scene: Scene,
-    plane: LatentPlane,
-    snapshot: Snapshot,
-    previous: Picture | None,
-    *,
-    losses: Curves,
-    segments: tuple[int, ...],
-) -> Picture:
+def ascent(*, snapshot: Snapshot, previous: Picture | None, losses: Curves, segments: tuple[int, ...]) -> Picture:
     """Draw J over the sweeps, and hung under 0 one below the other the parts that add up to it."""
     shown = losses.iteration <= snapshot.iteration
     sweeps = losses.iteration[shown].astype(float)
@@ -140,14 +131,7 @@ def _ascent_extent(total: NDArray, losses: Curves, previous: Picture | None) -> 
 
 
 def balance(
-    fitted: Any,
-    scene: Scene,
-    plane: LatentPlane,
-    snapshot: Snapshot,
-    previous: Picture | None,
-    *,
-    losses: Curves,
-    segments: tuple[int, ...],
+    *, fitted: Any, snapshot: Snapshot, previous: Picture | None, losses: Curves, segments: tuple[int, ...]
 ) -> Picture:
     """Draw the way of the two misfits, the weighted one of X across and the one of Y up; both at 0 is a perfect fit."""
     start = max((segment for segment in segments if segment <= snapshot.iteration), default=0)
@@ -201,7 +185,7 @@ def _balance_numbers(fitted: Any, snapshot: Snapshot, means: NDArray, now: NDArr
 # --- singular values --------------------------------------------------------------------------------------------------
 
 
-def spectrum(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
+def spectrum(*, fitted: Any, snapshot: Snapshot, previous: Picture | None) -> Picture:
     """Draw the singular values of UV as bars, those of centred X as steps, and the threshold that these must pass."""
     diagnostics = snapshot.diagnostics
     values = np.array([diagnostics[name] for name in diagnostics if name.startswith("singular_value_")])
@@ -248,9 +232,7 @@ def spectrum(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, 
 # --- new rows ---------------------------------------------------------------------------------------------------------
 
 
-def new_rows(
-    fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None, *, split: Split
-) -> Picture:
+def new_rows(*, fitted: Any, scene: Scene, plane: LatentPlane, previous: Picture | None, split: Split) -> Picture:
     """Draw training rows as learnt with their labels, filled, and as `transform` puts them, hollow."""
     own, folded = fitted.embedding_, fitted.transform(split.X_train)
     rows, tips = plane.place_both(own, folded)
@@ -288,8 +270,7 @@ def _decision(fitted: Any, scene: Scene, plane: LatentPlane, extent: Extent) -> 
     return () if line is None else (Stroke(line, 0, 1.3, "solid", 0.75),)
 
 
-_RUN = ("losses", "segments")
-ASCENT = Mode("ascent", "J and its parts", "Objective J", "rises in every sweep", ascent, needs=_RUN)
-BALANCE = Mode("balance", "X against Y", "Balance", "of X and targets", balance, needs=_RUN)
+ASCENT = Mode("ascent", "J and its parts", "Objective J", "rises in every sweep", ascent)
+BALANCE = Mode("balance", "X against Y", "Balance", "of X and targets", balance)
 SPECTRUM = Mode("spectrum", "spectrum", "Spectrum", "what the ridges leave", spectrum)
-NEW_ROWS = Mode("new_rows", "as new rows", "New rows", "with → without labels", new_rows, needs=("split",))
+NEW_ROWS = Mode("new_rows", "as new rows", "New rows", "with → without labels", new_rows)
