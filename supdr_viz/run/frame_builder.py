@@ -269,7 +269,9 @@ class FrameBuilder:
             **{"fitted": fitted, "snapshot": snapshot, "previous": previous, "input_rows": self.input_rows},
             **{"scene": self.scene, "split": self.split, "plane": self.plane, "surface": self.surface},
         }
-        return mode.build(**{need: self.places if need == "places" else offered[need] for need in mode.needs})
+        if "places" in mode.needs:
+            offered["places"] = self.places
+        return mode.draw(offered)
 
     def _place(self, shown: NDArray, test: NDArray, axes: tuple[int, int] | None, head: str) -> NDArray:
         """Place the rows that are drawn singly; the others are counted, and when it is their turn."""

@@ -55,8 +55,7 @@ def make_picture(scene, iteration=5, mode=RECONSTRUCTION, previous=None, stretch
         training_decision_=scores,
         label_pull_=rng.uniform(0, 1, scene.n_train),
     )
-    offered = {"fitted": fitted, "scene": scene, "plane": None, "snapshot": None, "previous": previous}
-    return mode.build(**{name: offered[name] for name in mode.needs})
+    return mode.draw({"fitted": fitted, "scene": scene, "plane": None, "snapshot": None, "previous": previous})
 
 
 def make_frame(scene, iteration=5, **changes):

@@ -59,7 +59,6 @@ def charts(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot,
     class_role = (len(BASE) + np.arange(len(centres))).astype(np.uint8)
     tied = most_doubtful(fitted.doubt_)
     return Picture(
-        mode=CHARTS.name,
         extent=extent,
         roles=(*BASE, *(f"class {int(code)}" for code in fitted.classes_)),
         rows=scene.padded(rows),

@@ -81,7 +81,7 @@ def bars(*, study: FewLabelErrors) -> Picture:
         at = LEFT + scale * float(measured[CONSTANT].mean())
         line = np.array([[at, BOTTOM], [at, TOP]], dtype=float)
         strokes.append(Stroke(line, MUTED, 1.6, "dashed"))
-    return _picture(BARS, study, areas, strokes, tags, _keys(bool(study.published)), (0.0, 1.0, 0.0, 1.0))
+    return _picture(study, areas, strokes, tags, _keys(bool(study.published)), (0.0, 1.0, 0.0, 1.0))
 
 
 def scale_up(*, previous: Picture | None, study: FewLabelErrors) -> Picture:
@@ -110,7 +110,7 @@ def scale_up(*, previous: Picture | None, study: FewLabelErrors) -> Picture:
         top = previous.extent[3]
     keys = (*(Key(method, role, "line") for method, role in COLOURS.items()), *_keys(False))
     extent = (100 * study.shares[0] - 1.5, 100 * study.shares[-1] + 1.5, 0.0, top)
-    return _picture(SCALE_UP, study, [], strokes, [], keys, extent, AXES)
+    return _picture(study, [], strokes, [], keys, extent, AXES)
 
 
 BARS = Mode("methods", "methods", "Methods", "MSE, few labels", bars)
@@ -123,7 +123,6 @@ def _keys(paper: bool) -> tuple[Key, ...]:
 
 
 def _picture(
-    mode: Mode,
     study: FewLabelErrors,
     areas: list[Area],
     strokes: list[Stroke],
@@ -134,7 +133,7 @@ def _picture(
 ) -> Picture:
     if not study.total:
         middle = (extent[0] + extent[1]) / 2, (extent[2] + extent[3]) / 2
-        return Picture(mode=mode.name, extent=extent, roles=ROLES, tags=(Tag(*middle, TOO_FEW, SECONDARY, "center"),))
+        return Picture(extent=extent, roles=ROLES, tags=(Tag(*middle, TOO_FEW, SECONDARY, "center"),))
     one_share = len(study.shares) == 1
     labels = [Number("labels", study.n_labelled, help="labelled rows")] if one_share else []
     done = f"now {study.current}, done" if study.current else "done"
@@ -144,7 +143,6 @@ def _picture(
         Number(done, 100.0 * study.done / study.total, "%", "settings are cross-validated on the labelled rows"),
     )
     return Picture(
-        mode=mode.name,
         extent=extent,
         roles=ROLES,
         areas=tuple(areas),

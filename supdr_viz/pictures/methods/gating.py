@@ -60,7 +60,6 @@ def _input_regions(fitted: Any, scene: Scene, snapshot: Snapshot) -> Picture:
     if not distinct(fitted, scene):
         role = (first + fitted.gate(scene.plane.lift(rows)).argmax(axis=1)).astype(np.uint8)
     return Picture(
-        mode="regions",
         extent=extent,
         roles=roles,
         rows=rows,
@@ -126,7 +125,6 @@ def _gating_regions(fitted: Any, scene: Scene, snapshot: Snapshot, previous: Pic
     exact = strip or Z.shape[1] == 2
     where = "gating space" if exact else f"plane of {Z.shape[1]} dimensions"
     return Picture(
-        mode="regions",
         extent=extent,
         roles=roles,
         rows=points,

@@ -56,7 +56,6 @@ def spaces(*, fitted: Any, scene: Scene, snapshot: Snapshot, previous: Picture |
         tags.append(Tag(x_low + 0.012, y_high - 0.026, f"{names[m]}  {100 * usage[m]:.0f} %", 0))
     more = len(usage) - len(order)
     return Picture(
-        mode="spaces",
         extent=(0.0, 1.0, 0.0, 1.0),
         roles=roles,
         rows=placed,

@@ -59,7 +59,6 @@ def targets(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot
     lines = _classifiers(fitted, plane, extent, class_role)
     figure = _figure(corners, roles.index("muted"), "dotted")
     return Picture(
-        mode=TARGETS.name,
         extent=extent,
         roles=roles,
         rows=scene.padded(rows),
@@ -90,7 +89,6 @@ def class_means(
     edges = shapes.all_edges(means) if len(means) <= MAX_EDGES_OF else shapes.closed(means[order])
     hull = [Area(shapes.closed(means[order]), primary)] if len(means) > 2 else []
     return Picture(
-        mode=MEANS.name,
         extent=extent,
         roles=roles,
         strokes=(
@@ -128,7 +126,6 @@ def spokes(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot,
     half = Stroke(shapes.circle(centre, 0.5 * radius), roles.index("border"), 1.0)
     numbers = [Number("left-out error", 100.0 * snapshot.diagnostics["plane_error"], "%", "of rows that did not train")]
     return Picture(
-        mode=SPOKES.name,
         extent=extent,
         roles=roles,
         rows=scene.padded(rows),

@@ -47,7 +47,6 @@ def margins(*, fitted: Any, scene: Scene, previous: Picture | None) -> Picture:
     both = np.column_stack([margins_of(fitted, scene.code[: scene.n_train]), fitted.label_pull_])
     rows = scene.padded(np.where(labelled, both, np.nan))
     return Picture(
-        mode=MARGINS.name,
         extent=_steady(rows[:, 0], previous.extent if previous else START),
         roles=("muted",),
         rows=rows,

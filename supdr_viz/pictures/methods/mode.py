@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from supdr_viz.pictures.picture import Picture
 
@@ -42,6 +43,10 @@ class Mode:
     def needs(self) -> tuple[str, ...]:
         """Names of what `build` is given."""
         return tuple(inspect.signature(self.build).parameters)
+
+    def draw(self, offered: Mapping[str, Any]) -> Picture:
+        """Return the picture of one iteration; `offered`: what `build` may be given, by name."""
+        return replace(self.build(**{name: offered[name] for name in self.needs}), mode=self.name)
 
     @property
     def is_measured(self) -> bool:

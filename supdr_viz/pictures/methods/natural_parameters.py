@@ -40,7 +40,6 @@ def parameters(*, fitted: Any, scene: Scene, split: Split) -> Picture:
     else:
         image, tags = _as_table(levels)
     return Picture(
-        mode=PARAMETERS.name,
         extent=(0.0, 1.0, 0.0, 1.0),
         roles=ROLES,
         image=image[::-1],

@@ -41,7 +41,6 @@ def pairs(*, fitted: Any, scene: Scene, split: Split) -> Picture:
         photo[top : top + height, left : left + width] = original
         photo[top : top + height, left + width + gap : left + 2 * width + gap] = copy
     return Picture(
-        mode=PAIRS.name,
         extent=(0.0, float(side), 0.0, float(side)),
         photo=photo[::-1],
         numbers=(unexplained(split.X_train, rebuilt),),

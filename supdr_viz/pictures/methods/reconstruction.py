@@ -15,7 +15,6 @@ def reconstruction(*, fitted: Any, scene: Scene) -> Picture:
     `fitted`: with ``reconstruction_``.
     """
     return Picture(
-        mode=RECONSTRUCTION.name,
         extent=scene.plane.extent,
         roles=("muted",),
         rows=scene.padded(scene.plane.project(fitted.reconstruction_)),

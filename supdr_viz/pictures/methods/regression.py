@@ -37,7 +37,6 @@ def predictions(*, fitted: Any, scene: Scene, previous: Picture | None, surface:
     middle = float(true[scene.is_labelled].mean())
     corners = np.array(extent[:2])
     return Picture(
-        mode=PREDICTIONS.name,
         extent=extent,
         roles=("text", "muted"),
         rows=np.column_stack([true, predicted]),

@@ -73,7 +73,6 @@ def ascent(*, snapshot: Snapshot, previous: Picture | None, losses: Curves, segm
     ]
     marked = [Stroke(shapes.joined(changes), 1, 1.0, "dotted")] if changes else []
     return Picture(
-        mode=ASCENT.name,
         extent=extent,
         roles=roles,
         areas=tuple(areas),
@@ -151,7 +150,6 @@ def balance(
     roles = ("primary", "muted", "text", "secondary")
     corner = np.array([[low[0], 0.0], [reach[0], 0.0], [np.nan, np.nan], [0.0, low[1]], [0.0, reach[1]]])
     return Picture(
-        mode=BALANCE.name,
         extent=extent,
         roles=roles,
         strokes=(
@@ -208,7 +206,6 @@ def spectrum(*, fitted: Any, snapshot: Snapshot, previous: Picture | None) -> Pi
         high = previous.extent[3]
     line = np.array([[0.4, threshold], [count + 0.6, threshold]], dtype=float)
     return Picture(
-        mode=SPECTRUM.name,
         extent=(0.4, count + 0.6, -0.14 * high, high),
         roles=("primary", "muted", "error", "secondary"),
         strokes=(Stroke(steps, 1, 2.4), Stroke(line, 2, 1.6, "dashed")),
@@ -239,7 +236,6 @@ def new_rows(*, fitted: Any, scene: Scene, plane: LatentPlane, previous: Picture
     extent = steady_extent(np.concatenate([rows, tips]), previous.extent if previous else None)
     size = max(float(np.linalg.norm(own)), np.finfo(float).tiny)
     return Picture(
-        mode=NEW_ROWS.name,
         extent=extent,
         roles=("text", "secondary"),
         rows=scene.padded(rows),

@@ -37,7 +37,6 @@ def shepard(*, scene: Scene, places: NDArray, input_rows: InputRows) -> Picture:
     groups = (~same, same) if scene.task == "classification" else (np.ones(len(first), dtype=bool),)
     keys = (Key("different classes", ROLES[OTHER]), Key("same class", ROLES[SAME]))
     return Picture(
-        mode=SHEPARD.name,
         extent=(0.0, REACH, 0.0, REACH),
         roles=ROLES,
         image=_image(across, up, groups),

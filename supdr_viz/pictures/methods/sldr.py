@@ -37,7 +37,6 @@ def usage(*, fitted: Any, scene: Scene, snapshot: Snapshot) -> Picture:
         tags.append(Tag(0.02, top - 0.21 * height, name, 0))
         tags.append(Tag(0.98, top - 0.21 * height, f"{100 * won[m]:.0f} %", 0, "right"))
     return Picture(
-        mode="usage",
         extent=(0.0, 1.0, 0.0, 1.0),
         roles=roles,
         areas=tuple(areas),

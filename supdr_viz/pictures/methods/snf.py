@@ -54,7 +54,6 @@ def spread(*, fitted: Any, scene: Scene, plane: LatentPlane, previous: Picture |
     points, x, y = grid(extent, RESOLUTION)
     field = fitted.latent_decision_function(plane.lift(points)).reshape(len(y), len(x))
     return Picture(
-        mode=SPREAD.name,
         extent=extent,
         roles=ROLES,
         rows=scene.padded(np.where(labelled[:, None], np.nan, rows)),
