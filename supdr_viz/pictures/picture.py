@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr_viz.data.number_format import readable
+
 # Of about so many rows at most it is shown where they came from or are drawn to.
 MAX_JOINED = 700
 
@@ -28,11 +30,12 @@ class Number(NamedTuple):
         if isinstance(self.value, int):
             return f"{self.value:,}{self.unit and ' '}{self.unit}"
         if self.unit == "%":
-            return f"{self.value:.1f} %"
+            return f"{readable(f'{self.value:.1f}')} %"
         if 0 < abs(self.value) < 1e-3:
             shown = f"{self.value:.1e}"
         else:
             shown = f"{self.value:.3f}" if abs(self.value) < 10 else f"{self.value:.4g}"
+        shown = readable(shown)
         return f"{shown} {self.unit}" if self.unit else shown
 
 

@@ -44,6 +44,11 @@ GRID_CSS = """
 """
 BROAD, SLIM, FULL = "var(--broad)", "var(--slim)", "1 / -1"
 
+# Stands for the result until there are finished cells.
+NO_RESULT = (
+    '<p class="quiet small">Once cells are finished, this says which one is best and which parameter matters.</p>'
+)
+
 BUTTON = {
     Phase.running: ("Pause", "pause"),
     Phase.waiting: ("Pause", "pause"),
@@ -116,7 +121,7 @@ class SensitivityLayout:
             styles=FREE,
             **widgets.WIDE,
         )
-        self._cost = ""
+        self._cost = self._curve_words = ""
         controls = pn.Column(self.presets.view, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
         self.page = widgets.make_page(
             bridge,
@@ -201,9 +206,9 @@ class SensitivityLayout:
         self._heat_head.object = widgets.card_head(kind, widgets.escape(words))
         self.maps.disabled = len(titles) > 2
         self.say_search("")
-        more = "mean ± s.d.; dashed: best over the other axis" if len(titles) > 1 else "mean ± s.d. over folds"
-        self._curve_head.object = widgets.card_head("Marginal curves", widgets.escape(more))
-        self.result.object = widgets.EMPTY
+        several = len(titles) > 1
+        self._curve_words = "mean ± s.d.; dashed: best over the other axis" if several else "mean ± s.d. over folds"
+        self.result.object = NO_RESULT
         self._cost = f"Run makes {_count(settings.n_fits, 'fit')} for {_count(settings.n_cells, 'cell')}."
         self._cost += f" {note}" if note else ""
         self.arrange()
@@ -221,6 +226,8 @@ class SensitivityLayout:
             "map": SLIM if several > 1 else FULL,
             "curves": SLIM if beside else FULL,
         }
+        words = self._curve_words if any_cell else "the curves grow as cells finish"
+        self._curve_head.object = widgets.card_head("Marginal curves", widgets.escape(words))
         shown = {"map": mapped, "best": several > 2 and mapped and any_cell, "curves": beside or any_cell}
         for name, card in self._cards.items():
             _place(card, columns.get(name, FULL), shown=shown.get(name, True))
@@ -294,7 +301,7 @@ class SensitivityLayout:
             )
         if any(cell.warm for cell in result.cells.values()):
             words.append("Warm starts: cells may have ended in other local optima than fresh starts would.")
-        text = "".join(f'<p class="small">{each}</p>' for each in words) or widgets.EMPTY
+        text = "".join(f'<p class="small">{each}</p>' for each in words) or NO_RESULT
         if self.result.object != text:
             self.result.object = text
 
@@ -333,7 +340,7 @@ def _status(phase: Phase, progress: Progress | None, message: str) -> str:
     if progress is None:
         return f'<div class="status">{chip}<span class="quiet">{widgets.escape(message)}</span></div>'
     share = 100.0 * progress.done / max(progress.total, 1)
-    words = f"<b>{progress.done:,}</b> of {progress.total:,} fits"
+    words = f"<b>{progress.done:,}</b> of {progress.total:,} fits" if progress.total else "preparing"
     left = progress.seconds_left
     if phase is Phase.running:
         words += f" · {duration(left)} left" if left is not None and progress.done < progress.total else ""
