@@ -139,7 +139,6 @@ class Picture:
     Colours are names of roles ("class 0", "muted", ...: see `supdr_viz.ui.theme`), so that a theme changes them all at
     once; everything else refers to them by index.
 
-    mode: name of the mode that made it.
     extent: (x_low, x_high, y_low, y_high).
     rows (n, 2): where the rows of the scene stand; NaN hides one.
     row_role (n,): their colours; None: the colours of their classes.
@@ -159,9 +158,9 @@ class Picture:
     axis_labels: None: axes without meaning are not drawn.
     counts: the axis across counts something: whole numbers only.
     ticks: the values that the upward axis names; empty: round ones.
+    mode: name of the mode that made it, which sets it.
     """
 
-    mode: str
     extent: tuple[float, float, float, float]
     roles: tuple[str, ...] = ()
     rows: NDArray | None = None
@@ -186,6 +185,7 @@ class Picture:
     keys: tuple[Key, ...] = ()
     numbers: tuple[Number, ...] = ()
     caption: str = ""
+    mode: str = ""
 
     def __post_init__(self) -> None:
         """Hold places as floats; roles and levels as bytes, of which there are as many as roles or greys."""

@@ -53,6 +53,9 @@ PATIENCE = 180
 REFRESH = 0.01
 """Seconds between two pictures of the screen that a visitor would see."""
 
+PICTURES_A_SEARCH = 10
+"""Pictures of the screen between two searches for stages on the page, each of some milliseconds."""
+
 
 def describe_as_served(monkeypatch):
     """Have documents describe what those of the server do."""
@@ -141,12 +144,14 @@ class Visitor:
 
     async def _screen(self):
         """Do what the page's scripts do: say that a frame is drawn.  Events of a held document tell nobody."""
-        while True:
+        for picture in itertools.count():
             await asyncio.sleep(REFRESH)
-            await self.session.with_document_locked(self._draw)
+            if picture % PICTURES_A_SEARCH == 0:
+                hubs = await self.session.with_document_locked(lambda: list(self.page.select(Hub)))
+            await self.session.with_document_locked(lambda: self._draw(hubs))  # noqa: B023
 
-    def _draw(self):
-        for hub in self.page.select(Hub):
+    def _draw(self, hubs):
+        for hub in hubs:
             known, number = self._told.get(hub.board, 0), hub.stage.get("number")
             if hub.board not in self._told:
                 self._told[hub.board] = 0

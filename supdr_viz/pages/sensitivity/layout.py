@@ -97,13 +97,8 @@ class SensitivityLayout:
         self.presets = PresetGallery(SWEEP_PRESETS, preset, self._preset_chosen, _shelves, [file_button], SWEEPS)
         self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=112)
         self.cancel = widgets.button("Cancel", on_cancel, icon="close", disabled=True)
-        self.csv, self.page_file = (
-            widgets.button(label, save, icon="download", disabled=True)
-            for label, save in (
-                ("CSV", lambda: self._save(on_csv(), "csv")),
-                ("HTML", lambda: self._save(on_html(str(self.result.object)), "html")),
-            )
-        )
+        self.csv = widgets.button("CSV", lambda: self._save(on_csv(), "csv"), icon="download", disabled=True)
+        self.page_file = widgets.button("HTML", lambda: self._save_page(on_html), icon="download", disabled=True)
         self.png = widgets.button("PNG", icon="image")
         self.maps = widgets.button("Maps", on_maps, icon="grid_view")
         save_figure(self.png, "heatmap", "supdr-sweep.png")
@@ -309,6 +304,9 @@ class SensitivityLayout:
         text = "".join(f'<p class="small">{each}</p>' for each in words) or NO_RESULT
         if self.result.object != text:
             self.result.object = text
+
+    def _save_page(self, on_html: Callable[[str], str]) -> None:
+        self._save(on_html(str(self.result.object)), "html")
 
     def _save(self, text: str, ending: str) -> None:
         if text:
