@@ -56,10 +56,9 @@ def test_limits_are_numbers_only_where_that_is_accepted(sign):
     columns, dataset = read(text)
     assert np.isnan(columns["x"]).tolist() == [1.5 * k > 56 for k in range(ROWS)]
     assert {f"x={sign}57.0", f"x={sign}58.5"} <= set(columns)
-    assert f"Proposed, not done: read as missing, 2 cells: 'x' ({sign}57.0)." in dataset.description
-    assert (
-        f"Proposed, not done: read as numbers where they are limits, 2 cells: 'x' ({sign}57.0)." in dataset.description
-    )
+    assert f"Not done unless you accept it: read as missing, 2 cells: 'x' ({sign}57.0)." in dataset.description
+    limits = f"read as numbers where they are limits, 2 cells: 'x' ({sign}57.0)."
+    assert f"Not done unless you accept it: {limits}" in dataset.description
     columns, _ = read(text, accept=["limits:x"])
     np.testing.assert_array_equal(columns["x"], 1.5 * np.arange(ROWS))
 
@@ -101,7 +100,7 @@ def test_rows_that_may_be_totals_are_left_out_only_where_that_is_accepted(below)
     columns, dataset = read(text)
     assert dataset.n_samples == ROWS + 1
     assert "n=" + below.split(",")[0] in columns
-    assert "Proposed, not done: left out at the end, as totals and remarks, 1 row: '" in dataset.description
+    assert "Not done unless you accept it: left out at the end, as totals and remarks, 1 row: '" in dataset.description
     columns, dataset = read(text, accept=["totals"])
     assert len(columns["x"]) == ROWS
     assert np.isfinite(dataset.y).all()
@@ -120,7 +119,8 @@ def test_units_below_the_header_are_part_of_the_names():
     columns, dataset = read(text)
     assert dataset.n_samples == ROWS + 1
     assert {"x=cm", "z=kg"} <= set(columns)
-    assert "Proposed, not done: the first two rows name the columns, 1 row: 'cm, kg, ,'." in dataset.description
+    two_rows = "the first two rows name the columns, 1 row: 'cm, kg, ,'."
+    assert f"Not done unless you accept it: {two_rows}" in dataset.description
     columns, dataset = read(text, accept=["second header"])
     assert list(columns) == ["x (cm)", "z (kg)", "n"]
     assert dataset.n_samples == ROWS

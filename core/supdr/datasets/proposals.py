@@ -135,5 +135,5 @@ class Rules:
             names = listed([shown(each.column) + (f" ({each.example})" if each.example else "") for each in alike])
             about = f": {names}" if alike[0].column else f": {shown(alike[0].example)}" if alike[0].example else ""
             words = f"{text}, {sized(sum(each.count for each in alike), things)}{about}."
-            sentences.append(f"Proposed, not done: {words[0].lower()}{words[1:]}" if proposed else words)
+            sentences.append(f"Not done unless you accept it: {words[0].lower()}{words[1:]}" if proposed else words)
         return sentences
