@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import supdr
-from supdr.baselines import LLR
+from supdr.baselines import LLR, LSSVM, PFR, PLS, ElasticNet, HessianEnergy
 from supdr.engine.preprocessing import MARGIN, fit_preprocessing
 
 REGRESSORS = {
@@ -17,6 +17,12 @@ REGRESSORS = {
     "SNF of degree 3": supdr.SNF(2, degree=3),
     "linear SNF": supdr.SNF(kernel="linear"),
     "LLR": LLR(),
+    "PLS": PLS(),
+    "ElasticNet": ElasticNet(),
+    "PFR": PFR(),
+    "HessianEnergy": HessianEnergy(),
+    "LSSVM of degree 2": LSSVM(kernel="poly"),
+    "linear LSSVM": LSSVM(kernel="linear"),
 }
 
 

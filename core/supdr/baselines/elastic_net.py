@@ -12,6 +12,7 @@ from sklearn.linear_model import ElasticNetCV
 
 from supdr.baselines._parameters import SHELL
 from supdr.baselines.one_shot import SingleTarget, given_rows
+from supdr.engine.common_parameters import EXTRAPOLATE
 from supdr.engine.parameters import POSITIVE, POSITIVE_SHARE, scale, share
 from supdr.engine.targets import Targets
 
@@ -33,6 +34,9 @@ class ElasticNet(SingleTarget):
         As in `OneShot`.
     l1_ratio : float, default=0.5
         Share of the l1 penalty, in (0, 1].
+    extrapolate : bool, default=False
+        Whether new rows are used as they are.  False: cells that lie further outside of the training rows' range than a
+        quarter of it are clipped there, and `predict` warns.
     """
 
     prepared_attributes = (*SingleTarget.prepared_attributes, "_centre", "_deviation")
@@ -58,12 +62,14 @@ class ElasticNet(SingleTarget):
             main=True,
             accepts=(POSITIVE_SHARE,),
         ),
+        EXTRAPOLATE,
         *SHELL,
     )
 
     alpha: float | str = "cv"
     _: KW_ONLY
     l1_ratio: float = 0.5
+    extrapolate: bool = False
 
     def _learn(self, X: NDArray, rows: NDArray, targets: Targets) -> tuple[Any, float, dict[str, float]]:
         y = targets.values[rows, 0]

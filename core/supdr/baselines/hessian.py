@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from supdr.baselines._direct import DirectMethod, check_neighbours
 from supdr.baselines._parameters import DIRECT, GRAPH, SMOOTHNESS, TANGENT
 from supdr.baselines.laplacian import warn_of_unlabelled
+from supdr.engine.common_parameters import EXTRAPOLATE
 from supdr.engine.targets import Targets
 from supdr.solvers.graphs import LocalPlanes, hessian_energy, neighbours, solve_labelled, tangents
 
@@ -32,6 +33,9 @@ class HessianEnergy(DirectMethod):
     dimension : int, default=2
         m, dimension of the surface, >= 1; no more than there are columns is used.  Too large a value lets f explode
         between few labels.
+    extrapolate : bool, default=False
+        Whether new rows are used as they are.  False: cells that lie further outside of the training rows' range than a
+        quarter of it are clipped there for regression, and `predict` warns.
 
     Notes
     -----
@@ -47,6 +51,7 @@ class HessianEnergy(DirectMethod):
         SMOOTHNESS,
         replace(GRAPH, low=9),  # quadratics on three tangent dimensions have nine coefficients
         TANGENT,
+        EXTRAPOLATE,
         *DIRECT,
     )
 
@@ -54,6 +59,7 @@ class HessianEnergy(DirectMethod):
     _: KW_ONLY
     n_neighbors: int = 12
     dimension: int = 2
+    extrapolate: bool = False
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         m = min(self.dimension, X.shape[1])

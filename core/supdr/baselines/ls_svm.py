@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from supdr.baselines._direct import DirectMethod, input_kernel
 from supdr.baselines._parameters import DIRECT, SCALED_GAMMA
-from supdr.engine.common_parameters import COEF0, DEGREE, HINGE_WEIGHT, KERNEL, POLY, RBF
+from supdr.engine.common_parameters import COEF0, DEGREE, EXTRAPOLATE, HINGE_WEIGHT, KERNEL, POLY, RBF
 from supdr.engine.targets import Targets
 from supdr.solvers.kernel_ridge import Dual, Fit
 
@@ -45,6 +45,9 @@ class LSSVM(DirectMethod):
         exp(-gamma |x - x'|^2) of "rbf", > 0; "scale" is 1 / (number of columns times their variance).
     coef0 : float, default=1.0
         Constant of "poly", >= 0.
+    extrapolate : bool, default=False
+        Whether new rows are used as they are.  False: cells that lie further outside of the training rows' range than a
+        quarter of it are clipped there for regression, unless the kernel is "rbf", and `predict` warns.
 
     Attributes
     ----------
@@ -64,6 +67,7 @@ class LSSVM(DirectMethod):
         replace(DEGREE, shown_when=POLY),
         replace(SCALED_GAMMA, shown_when=RBF),
         replace(COEF0, shown_when=POLY),
+        replace(EXTRAPOLATE, shown_when={"kernel": ("poly", "linear")}),
         *DIRECT,
     )
 
@@ -73,6 +77,7 @@ class LSSVM(DirectMethod):
     degree: int = 2
     gamma: float | str = "scale"
     coef0: float = 1.0
+    extrapolate: bool = False
 
     @property
     def dual_coef_(self) -> NDArray:
@@ -92,6 +97,10 @@ class LSSVM(DirectMethod):
         check_is_fitted(self)
         size = np.abs(self.dual_coef_).max(axis=0)
         return self._over_training_rows(size / max(size.max(), np.finfo(float).tiny))
+
+    def _clips_new_rows(self) -> bool:
+        """Whether cells far outside of the training rows are clipped: a sum of Gaussians has bounds of its own."""
+        return self.kernel != "rbf" and super()._clips_new_rows()
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         input_kernel(self.kernel, X, self.degree, self.gamma, self.coef0)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from supdr.baselines._direct import DirectMethod, check_neighbours
 from supdr.baselines._parameters import DIRECT, GRAPH, TANGENT
 from supdr.baselines.laplacian import warn_of_unlabelled
+from supdr.engine.common_parameters import EXTRAPOLATE
 from supdr.engine.parameters import scale
 from supdr.engine.targets import Targets
 from supdr.solvers.graphs import LocalPlanes, neighbours, parallel_fields, similarity_graph, solve_labelled, tangents
@@ -37,6 +38,9 @@ class PFR(DirectMethod):
         Neighbours of every row, >= the dimension; no more than there are other rows are used.
     dimension : int, default=2
         m, dimension of the surface, >= 1; no more than there are columns is used.
+    extrapolate : bool, default=False
+        Whether new rows are used as they are.  False: cells that lie further outside of the training rows' range than a
+        quarter of it are clipped there for regression, and `predict` warns.
 
     Notes
     -----
@@ -68,6 +72,7 @@ class PFR(DirectMethod):
         ),
         replace(GRAPH, low=3),
         TANGENT,
+        EXTRAPOLATE,
         *DIRECT,
     )
 
@@ -76,6 +81,7 @@ class PFR(DirectMethod):
     reg_parallel: float = 1e-3
     n_neighbors: int = 12
     dimension: int = 2
+    extrapolate: bool = False
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
         m = min(self.dimension, X.shape[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from supdr.baselines._parameters import HEAD, SEEDED, SHELL
 from supdr.baselines.one_shot import SingleTarget
 from supdr.baselines.projections import Projection
 from supdr.engine.checks import check_rows_differ
-from supdr.engine.common_parameters import COMPONENTS
+from supdr.engine.common_parameters import COMPONENTS, EXTRAPOLATE
 from supdr.engine.targets import Targets
 
 
@@ -62,12 +62,17 @@ class PLS(SingleTarget):
         Latent dimension; no more than rows or columns allow is used.
     preprocessing, random_state, verbose, missing_label
         As in `OneShot`.
+    extrapolate : bool, default=False
+        Whether new rows are used as they are.  False: cells that lie further outside of the training rows' range than a
+        quarter of it are clipped there, and `predict` warns.
     """
 
     prepared_attributes = (*SingleTarget.prepared_attributes, "_mean")
-    parameters = (COMPONENTS, *SHELL)
+    parameters = (COMPONENTS, EXTRAPOLATE, *SHELL)
 
     n_components: int = 2
+    _: KW_ONLY
+    extrapolate: bool = False
 
     def _learn(self, X: NDArray, rows: NDArray, targets: Targets) -> tuple[Any, float, dict[str, float]]:
         y = targets.values[rows, 0]
