@@ -6,6 +6,7 @@ import struct
 import tracemalloc
 import zipfile
 from datetime import date, timedelta
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -288,6 +289,33 @@ def test_parquet_of_numbers_as_text_and_nullable_columns():
     as_the_file_says = read_file(parquet_bytes(frame), name="a.parquet")
     assert as_the_file_says.feature_names == ("text=2.5", "nullable", "flag")
     assert "Not done unless you accept it: read text as numbers, 2 cells: 'text' (1.5)." in as_the_file_says.description
+
+
+@pytest.mark.parametrize(
+    ("values", "merge"),
+    [
+        (2**53 + np.arange(18), True),
+        (2**53 - 1 - np.arange(18), False),
+        ([None, *(-(2**60) - np.arange(17))], True),
+        ([Decimal(k).scaleb(-20) + Decimal("0.5") for k in range(18)], True),
+        ([Decimal(k) / 4 for k in range(18)], False),
+    ],
+)
+def test_numbers_that_double_precision_would_merge_stay_texts(values, merge):
+    frame = pd.DataFrame({"a": np.arange(18.0), "code": pd.Series(values, dtype=object)})
+    content = parquet_bytes(frame.assign(kind=["x", "y"] * 9))
+    codes = read_file(content, name="a.parquet", target="code", task="classification")
+    assert codes.n_classes == frame["code"].nunique()
+    columns = read_file(content, name="a.parquet", target="kind")
+    assert ("different texts become one" in columns.description) == merge
+    assert ("code" in columns.feature_names) != merge
+    if merge:
+        assert "code" in read_file(content, name="a.parquet", target="kind", accept=["codes:code"]).feature_names
+
+
+def test_whole_numbers_of_arrays_that_double_precision_would_merge_stay_texts():
+    content = npz_bytes(X=np.arange(36).reshape(18, 2), y=2**60 + np.arange(18) % 3)
+    assert read_file(content, name="a.npz").target_names == tuple(str(2**60 + k) for k in range(3))
 
 
 def test_number_classes_are_told_from_text():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections.abc import Callable
+from functools import partial
 from math import prod
 from typing import IO, TYPE_CHECKING
 
@@ -13,7 +15,7 @@ import numpy as np
 from supdr.datasets._tables import TARGET_NAMES, Table, check_names
 from supdr.datasets.labels import NUMBER
 from supdr.datasets.limits import FileProblem, Limits, chosen_one, complete, listed, reason_of, shown
-from supdr.datasets.proposals import Rules
+from supdr.datasets.proposals import MERGING, Rules
 from supdr.engine.optional import require
 from supdr.rows.stored_arrays import header
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 FEATURE_NAMES = "feature_names"
 MAX_TEXT = 1_000
+EXACT_BELOW = 2**53  # all whole numbers are, in double precision
 LARGER_LIBSVM = (
     "In Python, sklearn.datasets.load_svmlight_file reads it as sparse rows, which LSDR, SDRGLM and "
     "MAC(mapping='linear') take."
@@ -89,14 +92,35 @@ def _arrow_column(name: str, values: pyarrow.ChunkedArray, is_text: bool, rules:
     if types.is_dictionary(kind):
         column = _levels(name, values, is_text, rules)
         return {name: _as_numbers(column, name, rules) if is_text else column}
-    if types.is_decimal(kind) or types.is_float16(kind):
+    if types.is_decimal(kind) or types.is_integer(kind):
+        numbers, exact = values.cast(pa.float64(), safe=False), partial(_texts, values)
+        if _are_codes(numbers.to_pandas(), exact, name, rules):
+            return {name: exact()}
+        values = numbers if types.is_decimal(kind) else values
+    elif types.is_float16(kind):
         values = values.cast(pa.float64())
     elif types.is_boolean(kind):
         return {name: values.to_pandas(types_mapper={kind: pd.BooleanDtype()}.get)}
-    elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_null(kind)):
+    elif not (types.is_floating(kind) or types.is_null(kind)):
         dates = types.is_date(kind) or types.is_timestamp(kind)
         return {name: values.to_pandas(date_as_object=False) if dates else _unusable(values)}
     return {name: values.to_pandas()}
+
+
+def _texts(values: pyarrow.ChunkedArray) -> pandas.Series:
+    import pyarrow as pa
+
+    return values.cast(pa.string()).to_pandas().astype(object)
+
+
+def _are_codes(numbers: pandas.Series, exact: Callable[[], pandas.Series], name: str, rules: Rules) -> bool:
+    """Tell whole numbers and decimals, `exact` as texts, some of which would become one number of double precision."""
+    if (numbers.isna() | ((numbers.abs() < EXACT_BELOW) & (numbers == numbers.round()))).all():
+        return False
+    texts = exact()
+    if texts.nunique() == numbers.nunique():
+        return False
+    return not rules.propose("codes", MERGING, int(texts.notna().sum()), column=name, example=texts.dropna().iloc[0])
 
 
 def _unusable(values: pyarrow.ChunkedArray) -> pandas.Series:
@@ -175,6 +199,10 @@ def read_npz(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | 
     check_names([*frame.columns, *([] if target is None else [target])])
     if y is not None:
         frame[target] = _entries(y, str(target), n_rows, rules)
+    for column in frame.select_dtypes("integer"):
+        exact = partial(frame[column].astype, str)
+        if _are_codes(frame[column].astype(float), exact, str(column), rules):
+            frame[column] = exact()
     return Table(frame, format="NPZ", target=target, sheets=parts, sheet=chosen, notes=notes)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from supdr.datasets._columns import MAX_LEVELS, dates_in
 from supdr.datasets.labels import NUMBER
-from supdr.datasets.proposals import Rules
+from supdr.datasets.proposals import MERGING, Rules
 
 if TYPE_CHECKING:
     import pandas
@@ -180,8 +180,7 @@ def _is_code(grid: Grid, j: int, column: pandas.Series, name: str, rules: Rules)
     whole = column.str.fullmatch(f"[+-]?{D}+").fillna(False).to_numpy(dtype=bool)
     if column[whole].nunique() == len(np.unique(grid.values[whole, j])):
         return False
-    text = "Read as numbers, though different texts become one"
-    return not rules.propose("codes", text, int(whole.sum()), column=name, example=str(column[whole].iloc[0]))
+    return not rules.propose("codes", MERGING, int(whole.sum()), column=name, example=str(column[whole].iloc[0]))
 
 
 def _truths(column: pandas.Series) -> pandas.Series | None:

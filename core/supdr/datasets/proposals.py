@@ -17,6 +17,8 @@ MISSING = (
     *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),  # of a formula that failed
 )
 
+MERGING = "Read as numbers, though different texts become one"
+
 
 def sized(count: int, things: str) -> str:
     """Write a number of things, such as "1 cell"."""
