@@ -284,3 +284,12 @@ def test_bad_rows_and_pairs_are_named():
         explain_pair(WINE, CLASSES[:5], 0, 1)
     with pytest.raises(ValueError, match="must not share rows"):
         explain_pair(WINE, CLASSES, 0, 0)
+
+
+def test_a_row_at_which_the_map_stands_still_names_no_columns():
+    X, y = load_wine(return_X_y=True)
+    model = supdr.ClassAtlas(random_state=0, separation=0.0, max_iter=3).fit(X[::3], y[::3])
+    explanation = explain_row(model, X[0])
+    assert not explanation.derivative.any()
+    assert "stands still at this row" in str(explanation)
+    assert "moves the row by: " in str(explain_row(model, X[1]))

@@ -70,6 +70,8 @@ class RowExplanation:
         return np.linalg.norm(self.derivative, axis=0)
 
     def __str__(self) -> str:
+        if not self.derivative.any():
+            return "the map stands still at this row, as it may at rows of the fit: ask for a row beside it"
         moves = (f"{name} ({np.linalg.norm(arrow):.3g})" for name, arrow in zip(self.names, self.arrows))
         return "a standard deviation more moves the row by: " + ", ".join(moves)
 

@@ -19,6 +19,10 @@ from supdr_viz.views.board import Board
 
 CHOICES = {"19 times": 19, "99 times": 99, "199 times": 199}
 TWIN = "map of shuffled labels"
+LEFT_OUT = (
+    "each training row is left out in turn. Settings that were chosen by this error make it low if rows are few, "
+    "by true and by shuffled labels alike"
+)
 
 
 class Chance(Question):
@@ -53,7 +57,7 @@ class Chance(Question):
                 "The map of the training rows looks separated, held-out rows are not: do not believe its groups.",
                 "warning",
             )
-        how = "each training row is left out in turn" if answer.left_out else "five folds of the training rows"
+        how = LEFT_OUT if answer.left_out else "five folds of the training rows"
         text += paragraph(f"Held out: {how}. Rows, settings and seed are the same.", "quiet small")
         return text + (self._twin(answer) if TWIN in self.marks.value else "")
 

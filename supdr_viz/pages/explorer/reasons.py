@@ -148,6 +148,10 @@ class Reasons:
             self._refuse(outcome)
             return
         explanation: RowExplanation = outcome.value
+        if not explanation.derivative.any():
+            self._board.latent.put(arrows=None)
+            self.words.object = paragraph("The map stands still at this training row: point at a new row.")
+            return
         moves = explanation.arrows @ plane.axes
         number = int(np.flatnonzero(self._board.points.drawn == row)[0])
         low, high = frame.latent_extent[:2]

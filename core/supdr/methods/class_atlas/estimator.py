@@ -139,7 +139,8 @@ class ClassAtlas(FittedClassAtlas):
     landmarks_ : int array of shape (n_landmarks,)
         Training rows that the map was learnt from.
     gate_error_ : float
-        Share of labelled rows whose most probable class, without their own label, is another.
+        Share of labelled rows whose most probable class, without their own label, is another.  Width and ridge of the
+        gate were chosen by it, so that it is low for few rows of noise; cross-validation is not.
     lam_ : float
         Weight of the gate at this iterate.
     stages_ : tuple of (float, float)
