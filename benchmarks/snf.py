@@ -27,7 +27,7 @@ from supdr.baselines import LSSVM, LapRLS
 from supdr.datasets import make_curved_sheet
 from supdr.datasets.generators import sheet_coordinates
 from supdr_viz.papers.data import load_scaled, load_table, scaled
-from supdr_viz.papers.few_labels import FIRST_DRAW, N_DRAWS, drawn, known
+from supdr_viz.papers.few_labels import FIRST_DRAW, N_DRAWS, labelled_rows, labels_at
 from supdr_viz.papers.snf import SETS
 
 EPOCHS = 100
@@ -67,10 +67,10 @@ def defaults(data_dir: Path) -> bool:
         for share in (0.05, 0.10):
             errors = []
             for seed in range(FIRST_DRAW, FIRST_DRAW + N_DRAWS):
-                rows = drawn(len(y), share, seed)
+                rows = labelled_rows(len(y), share, seed)
                 rest = np.delete(np.arange(len(y)), rows)
                 fits = (
-                    model.fit(X, known(y, rows)).transduction_ for model in (SNF(random_state=0), LSSVM(), LapRLS())
+                    model.fit(X, labels_at(y, rows)).transduction_ for model in (SNF(random_state=0), LSSVM(), LapRLS())
                 )
                 errors.append([np.mean((fit - y)[rest] ** 2) / y[rest].var() for fit in fits])
             found.append(np.mean(errors, axis=0))
@@ -98,7 +98,7 @@ def reference(data_dir: Path) -> bool:
     errors = []
     for seed in range(5):
         rows = np.random.default_rng(seed).permutation(len(y))[:15]
-        model = SNF(7, degree=3, reg_v=10.0, reg_z=10.0, preprocessing="none", max_iter=200).fit(X, known(y, rows))
+        model = SNF(7, degree=3, reg_v=10.0, reg_z=10.0, preprocessing="none", max_iter=200).fit(X, labels_at(y, rows))
         errors.append(np.mean((fitted_values(model) - y)[np.delete(np.arange(len(y)), rows)] ** 2))
     return met & p.print_verdict("AutoPrice: |mean MSE - .0354|", abs(float(np.mean(errors)) - 0.0354), 0.002)
 
@@ -134,7 +134,7 @@ def evaluation_seconds(n_rows: int) -> float:
     """Return the median CPU seconds of one evaluation: M = 20, D = 2, degree 2, 5 % labels."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((n_rows, 20)), rng.standard_normal(n_rows)
-    problem = problem_of(SNF(2, preprocessing="none"), X, known(y, drawn(len(y), 0.05, 0)))
+    problem = problem_of(SNF(2, preprocessing="none"), X, labels_at(y, labelled_rows(len(y), 0.05, 0)))
     point, taken = problem.start(0).search.point, []
     for _ in range(50):
         began = time.thread_time()
@@ -156,7 +156,7 @@ def speed(data_dir: Path) -> bool:
     """One evaluation; "lbfgs" to the value that the paper's loop has after 100 epochs (AutoPrice, D = 8, degree 2)."""
     met = p.print_verdict("n = 2,000: milliseconds of a primal evaluation", 1e3 * evaluation_seconds(2000), 1.0)
     X, y = load_scaled("autoprice", data_dir)
-    hidden = known(y, drawn(len(y), 0.10, 0))
+    hidden = labels_at(y, labelled_rows(len(y), 0.10, 0))
     for rate in (1e-3, 1e-2):
         settings = {"n_components": 8, "preprocessing": "none", "lr_reconstruction": rate}
         loop, fast = (problem_of(SNF(solver=solver, **settings), X, hidden) for solver in ("sgd", "lbfgs"))

@@ -212,8 +212,8 @@ READS = {
 """The rooms that each room may import from."""
 
 ALSO = {
-    # The rows themselves: what is drawn is computed from them.
-    "pictures": {"supdr_viz.data.split", "supdr_viz.data.rows_on_disk"},
+    # The rows themselves: what is drawn is computed from them. How numbers are written.
+    "pictures": {"supdr_viz.data.split", "supdr_viz.data.rows_on_disk", "supdr_viz.data.number_format"},
     # How numbers are written, and how many points may be drawn by hand.
     "views": {"supdr_viz.data.number_format", "supdr_viz.data.drawn_points"},
 }

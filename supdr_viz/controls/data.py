@@ -15,12 +15,12 @@ from supdr_viz.controls.part import Change, Part
 from supdr_viz.controls.rows_panel import RowsPanel
 from supdr_viz.controls.upload import UploadPanel
 from supdr_viz.data.rows_on_disk import offered
-from supdr_viz.data.sources import SOURCES, Source
-from supdr_viz.experiment.headings import by_heading
+from supdr_viz.data.sources import SOURCES
 from supdr_viz.experiment.settings import SPLIT_FIELDS, SPLIT_FORM, Settings
 from supdr_viz.ui import widgets
 from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.lazy import Fold
+from supdr_viz.ui.visitor import current_visitor, file_of_visitor
 
 
 class DataControls(Part):
@@ -34,13 +34,14 @@ class DataControls(Part):
         super().__init__()
         self._on_loaded: list[Change] = []
         self._settings = settings
+        self._at_hand = file_of_visitor(self, current_visitor())  # the page that holds it may be gone soon
         self._loaded: dict[str, tuple[Dataset, dict[str, Any]]] = {}
         self._source = ""
         self.form: Form | None = None
         self._upload: UploadPanel | None = None
         self._openml: OpenMLPanel | None = None
         self._rows: RowsPanel | None = None
-        self.menu = widgets.select("Data set", by_heading(_at_offer(settings)), settings.data)
+        self.menu = widgets.select("Data set", _menu(settings), settings.data)
         self._menu = Bound(self.menu, self._chosen)
         self._body = pn.Column(margin=0, **widgets.WIDE)
         self._dialogs: Any = None
@@ -118,7 +119,8 @@ class DataControls(Part):
             self._dialogs.append(dialog)
 
     def _make_upload(self) -> UploadPanel:
-        self._upload = self._upload or UploadPanel(lambda dataset, options: self._arrived("file", dataset, options))
+        if self._upload is None:
+            self._upload = UploadPanel(lambda dataset, options: self._arrived("file", dataset, options), self._at_hand)
         return self._upload
 
     def _show_source(self, name: str) -> None:
@@ -158,10 +160,13 @@ class DataControls(Part):
             callback({"data": name, "data_options": options, "drawn": ()})
 
 
-def _at_offer(settings: Settings) -> list[Source]:
-    """Return the entries of the menu: rows on disk where there are some, or where a link speaks of them."""
-    shown = bool(offered()) or settings.data == "rows"
-    return [source for source in SOURCES.values() if source.name != "rows" or shown]
+def _menu(settings: Settings) -> dict[str, dict[str, str]]:
+    """Return heading -> text -> name of the sources; of rows on disk where there are some, or a link names them."""
+    shown, menu = bool(offered()) or settings.data == "rows", dict[str, dict[str, str]]()
+    for source in SOURCES.values():
+        if source.name != "rows" or shown:
+            menu.setdefault(source.group, {})[source.label] = source.name
+    return menu
 
 
 def _carried(settings: Settings, name: str) -> dict[str, Any]:

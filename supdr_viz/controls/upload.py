@@ -30,7 +30,7 @@ from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.bridge import TAKES_DROPS
 from supdr_viz.ui.dropper import file_dropper
 from supdr_viz.ui.lazy import Fold
-from supdr_viz.ui.upload_budget import reserve
+from supdr_viz.ui.visitor import VisitorFile, current_visitor, keep
 
 # Rows, on average of its most frequent values, that make text a likely target.
 FEWEST_OF_A_CLASS = 3
@@ -60,7 +60,7 @@ def limits_text() -> str:
     formats = ", ".join(extension[1:].upper() for extension in EXTENSIONS)
     return (
         f"{formats}, optionally gzipped. At most {largest.max_bytes / 1e6:g} MB, {largest.max_rows:,} rows, "
-        f"{largest.max_columns:,} columns. Your file is held in memory only while this page is open."
+        f"{largest.max_columns:,} columns. Your file is held in memory only while a page of yours is open."
     )
 
 
@@ -85,12 +85,14 @@ def preview_table(look: Preview) -> str:
 class UploadPanel:
     """Choose a file, look at it, choose the target, use it.
 
-    `on_loaded`: ``on_loaded(dataset, options)`` when the user presses "Use this file". `look`: the file that is being
+    `on_loaded`: ``on_loaded(dataset, options)`` when the user presses "Use this file". `at_hand`: the file that the
+    visitor has sent to another page; settings of it are used without a question. `look`: the file that is being
     looked at; `dialog`: where this happens; `view`: for the sidebar: which file is in use.
     """
 
-    def __init__(self, on_loaded: Loaded) -> None:
-        self._on_loaded = on_loaded
+    def __init__(self, on_loaded: Loaded, at_hand: VisitorFile | None = None) -> None:
+        self._on_loaded, self._at_hand, self._visitor = on_loaded, at_hand, current_visitor()
+        self._in_haste = False  # what is looked at is used as soon as it was read
         self.look: Preview | None = None
         self._content = b""
         self._linked: dict[str, Any] = {}
@@ -147,13 +149,18 @@ class UploadPanel:
         )
 
     def _samples(self) -> Any:
-        """Make buttons with tables to try."""
+        """Make buttons with the file that is at hand, and with tables to try."""
         buttons = [
             widgets.button(each.label, partial(self._try, name), kind="text", icon="table_view")
             for name, each in SAMPLES.items()
         ]
-        words = widgets.caption("Or try one of these:", width=112, sizing_mode=None, margin=(6, 8, 2, 8))
-        return widgets.flow(words, *buttons, margin=0)
+        look: dict[str, Any] = {"width": 112, "sizing_mode": None, "margin": (6, 8, 2, 8)}
+        parts = [widgets.caption("Or try one of these:", **look), *buttons]
+        if self._at_hand is not None:
+            again = partial(self.receive, self._at_hand.name, self._at_hand.content)
+            opened = widgets.caption("Opened before:", **{**look, "width": 84})
+            parts = [opened, widgets.button(self._at_hand.name, again, icon="history"), *parts]
+        return widgets.flow(*parts, margin=0)
 
     def _try(self, name: str) -> None:
         self.receive(name, SAMPLES[name].csv())
@@ -165,7 +172,10 @@ class UploadPanel:
     def expect(self, options: Mapping[str, Any]) -> None:
         """Ask for the file of shared settings: its target and task are chosen once it is there."""
         self._linked = dict(options)
-        if self.look is None and options.get("name"):
+        if self.look is None and self._at_hand is not None and options.get("name") == self._at_hand.name:
+            self._in_haste = True
+            pn.state.onload(partial(self.receive, self._at_hand.name, self._at_hand.content))
+        elif self.look is None and options.get("name"):
             text = f"These settings use the file {options['name']}: "
             widgets.message(self.message, f"{text}choose it here.", "warning")
             widgets.message(self.said, f"{text}press Open a file.", "warning")
@@ -196,7 +206,7 @@ class UploadPanel:
         """
         self._content = b""
         data = content.encode("utf-8") if isinstance(content, str) else bytes(content)
-        if refusal := reserve(self, len(data)):
+        if refusal := keep(self, VisitorFile(self._visitor, name, data)):
             self._refuse(refusal)
             return
         self._content = data
@@ -254,12 +264,15 @@ class UploadPanel:
             self._look_at(self.look.name, sheet)
 
     def _previewed(self, outcome: Outcome) -> None:
+        in_haste, self._in_haste = self._in_haste, False
         if outcome.problem:
             widgets.message(self.message, outcome.problem, "error")
             self._differing = None
             self._show_rules()  # as they were
             return
         self._show(outcome.value)
+        if in_haste:
+            self._use()
 
     def _show(self, look: Preview | None) -> None:
         self.look = look

@@ -11,6 +11,17 @@ DIGITS = 2
 MOST_PLACES = 6
 
 
+# Digits of powers.
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def readable(number: str) -> str:
+    """Write a number for readers: −0.32 with a minus sign, and 2.8·10⁻⁶ for 2.8e-06."""
+    value, _, power = number.partition("e")
+    raised = f"·10{str(int(power)).translate(RAISED)}" if power else ""
+    return value.replace("-", "\N{MINUS SIGN}") + raised
+
+
 def numeral(value: float, span: float, digits: int = 3) -> str:
     """Write a value with so many digits, and as many more as tell apart values of a range far from zero.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from supdr.sensitivity import Result, Sweep
 
@@ -110,6 +110,19 @@ class Row:
             return "undecided"
         holds = self.mean <= self.paper if self.kind == "at most" else self.mean >= self.paper
         return ANSWERS[self.about == "question"][holds]
+
+
+def at_most(what: str, measured: ArrayLike, bound: float, **more: Any) -> Row:
+    """Return the claim that what is measured is at most `bound`.
+
+    `measured`: numbers, one per fold, draw or start; `more`: of `Row`.
+    """
+    return Row(what, tuple(map(float, np.ravel(measured))), bound, kind="at most", **more)
+
+
+def at_least(what: str, measured: ArrayLike, bound: float, **more: Any) -> Row:
+    """Return the claim that what is measured is at least `bound`; for the parameters see `at_most`."""
+    return Row(what, tuple(map(float, np.ravel(measured))), bound, kind="at least", **more)
 
 
 @dataclass

@@ -42,7 +42,8 @@ def _papers() -> Iterator[tuple[dict[str, Any], Measurements]]:
     from supdr_viz.papers import mac, nsdr, sdr_glm, sldr, snf
 
     for paper in (nsdr, mac, sldr, sdr_glm, snf):
-        yield toml_document(Path(paper.__file__).with_suffix(".toml").read_bytes()), paper.MEASUREMENTS
+        file = Path(__file__).with_name(f"{paper.__name__.rpartition('.')[2]}.toml")
+        yield toml_document(file.read_bytes()), paper.MEASUREMENTS
 
 
 def add_reproduce(commands: Any) -> None:

@@ -1,10 +1,10 @@
-"""Regression with few labels: the protocol of SNF's comparison, and its errors on any data as they come in.
+"""Regression with few labels: the protocol of SNF's comparison, and a study that measures its errors on any data.
 
-The protocol is fixed: columns and targets scaled to [-1, 1] over all rows, draws of labelled rows, mean squared error
-over all rows without a label, the features of all rows known.  SNF and LLR are what the library makes of its default
-parameters.  The others' settings come by cross-validation over the labelled rows alone; folds are runs of labelled rows
-in the order of the table: the order of drawing has no part in them.  With few labels this choice is a lottery: the
-spread over the draws matters as much as the mean.
+Columns and targets are scaled to [-1, 1] over all rows.  Labelled rows are drawn at random, a method sees the columns
+of all rows, and its mean squared error is over all rows without a label.  SNF and LLR have the library's default
+parameters.  The settings of the others are chosen by cross-validation over the labelled rows; folds are runs of
+labelled rows in the order of the table.  With few labels this choice depends on chance: the spread over the draws
+matters as much as the mean.
 
 The explorer, ``supdr-viz reproduce`` and ``benchmarks/snf.py`` all take it from here; ``supdr-viz reproduce`` chooses
 settings of SNF and LLR besides, see `supdr_viz.papers.few_labels_estimator`.
@@ -26,7 +26,7 @@ from supdr.baselines import LLR, LSSVM, PFR, Constant, GraphLaplacian, HessianEn
 from supdr.methods.snf.estimator import BaseSNF
 from supdr_viz.papers.data import scaled
 
-# Hundreds of fits in cross-validation would say so hundreds of times.
+# Hundreds of fits in cross-validation would repeat this warning.
 warnings.filterwarnings("ignore", "[0-9]+ of [0-9]+ rows are in parts of the graph", UserWarning, __name__)
 
 FIRST_DRAW, N_DRAWS = 100, 5
@@ -52,7 +52,7 @@ Result = TypeVar("Result")
 Work = Generator[None, None, Result]
 
 
-def finished(work: Work[Result]) -> Result:
+def result_of(work: Work[Result]) -> Result:
     """Do all the work and return its result."""
     while True:
         try:
@@ -69,12 +69,12 @@ def n_labelled(n_rows: int, share: float) -> int:
     return min(max(LEAST, round(share * n_rows)), n_rows - 1)
 
 
-def drawn(n_rows: int, share: float, seed: int) -> NDArray:
+def labelled_rows(n_rows: int, share: float, seed: int) -> NDArray:
     """Return the labelled rows of a draw."""
     return np.random.default_rng(seed).permutation(n_rows)[: n_labelled(n_rows, share)]
 
 
-def known(y: NDArray, rows: NDArray) -> NDArray:
+def labels_at(y: NDArray, rows: NDArray) -> NDArray:
     """Return y with NaN outside of `rows`."""
     hidden = np.full(len(y), np.nan)
     hidden[rows] = y[rows]
@@ -113,13 +113,13 @@ def models_of(method: str, columns: int) -> list[Any]:
     return [PFR(a, reg_parallel=b, dimension=2, **PLAIN) for a in (0.1, 1.0) for b in (1e-3, 1e-2)]
 
 
-def chosen(models: Sequence[Any], X: NDArray, y: NDArray) -> Work[Any]:
+def best_model(models: Sequence[Any], X: NDArray, y: NDArray) -> Work[Any]:
     """Return the model with the lowest cross-validated error."""
     best, lowest = models[0], np.inf
     for model in models if len(models) > 1 else ():
         error = 0.0
         for train, test in folds(y):
-            error += float(((model.fit(X, known(y, train)).transduction_[test] - y[test]) ** 2).sum())
+            error += float(((model.fit(X, labels_at(y, train)).transduction_[test] - y[test]) ** 2).sum())
             yield
         if error < lowest:
             best, lowest = model, error
@@ -133,7 +133,7 @@ def predictions(method: str, X: NDArray, y: NDArray) -> Work[NDArray]:
     work.
     """
     if method not in FACTORISATIONS:
-        best = yield from chosen(models_of(method, X.shape[1]), X, y)
+        best = yield from best_model(models_of(method, X.shape[1]), X, y)
         return best.fit(X, y).transduction_
     model = FACTORISATIONS[method](random_state=0, **PLAIN)
     *_, last = yield from _each(model.iterate(X, y))
@@ -160,10 +160,10 @@ class Cell(NamedTuple):
 
 
 class Study:
-    """Errors of several methods over several draws of labelled rows, worked out bit by bit.
+    """Errors of several methods over several draws of labelled rows, measured step by step.
 
-    `errors`: what is known so far: one mean squared error per draw. `done`, `total`: errors known, and errors to come
-    in all. `current`: the method that is being fitted; empty where nothing is left to do.
+    `errors`: one mean squared error per draw, of those measured so far. `done`, `total`: number of errors that are
+    measured, and of all. `current`: the method that is being fitted; empty where nothing is left to do.
 
     X (n, m).
     y (n,): rows with missing cells or an unknown target are left out.
@@ -218,18 +218,18 @@ class Study:
         """Return the number of labelled rows at a share."""
         return n_labelled(len(self.y), share)
 
-    def drawn(self, share: float, draw: int) -> NDArray:
+    def labelled_rows(self, share: float, draw: int) -> NDArray:
         """Return the labelled rows of a draw."""
-        return drawn(len(self.y), share, FIRST_DRAW + self.seed + draw)
+        return labelled_rows(len(self.y), share, FIRST_DRAW + self.seed + draw)
 
     def _run(self) -> Iterator[None]:
-        # One draw after the other, so that every method soon has a bar; the dear ones last.
+        # One draw after the other, so that every method soon has a bar; methods on graphs last.
         first, last = ([method for method in self.methods if (method in CORE) is core] for core in (True, False))
         rounds = [itertools.product(range(self.n_draws), methods, self.shares) for methods in (first, last)]
         for draw, method, share in itertools.chain(*rounds):
-            rows, self.current = self.drawn(share, draw), method
+            rows, self.current = self.labelled_rows(share, draw), method
             try:
-                predicted = yield from predictions(method, self.X, known(self.y, rows))
+                predicted = yield from predictions(method, self.X, labels_at(self.y, rows))
             except (ValueError, np.linalg.LinAlgError):
                 pass  # a method that these rows do not determine has no error here
             else:

@@ -13,7 +13,7 @@ from supdr import SNF
 from supdr.engine.reuse import cached
 from supdr.functions.kernels import Kernel
 from supdr.solvers.kernel_ridge import regression
-from supdr_viz.papers.few_labels import PLAIN, finished, folds, predictions
+from supdr_viz.papers.few_labels import PLAIN, folds, predictions, result_of
 
 RIDGES = (0.1, 1.0, 10.0)
 # Ridges to choose from, in the units of eq. 5: of X and the latent rows, and of the target.
@@ -64,7 +64,7 @@ class Chosen(_Transductive):
         self.method = method
 
     def _predict_all(self, X: NDArray, y: NDArray) -> NDArray:
-        return finished(predictions(self.method, X, y))
+        return result_of(predictions(self.method, X, y))
 
 
 class Searched(_Transductive):

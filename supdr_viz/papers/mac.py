@@ -20,7 +20,7 @@ from supdr import MAC
 from supdr.baselines import LMNN
 from supdr.datasets import make_spirals
 from supdr.methods.mac.target_step import cases, move_points
-from supdr_viz.papers.bench import Bench, Measurements, Row, everything
+from supdr_viz.papers.bench import Bench, Measurements, Row, at_least, at_most, everything
 from supdr_viz.papers.data import load_pc_or_mac
 from supdr_viz.papers.mac_images import fig_5, fig_6_digits, fig_6_passes, fig_6_speed
 from supdr_viz.papers.mac_protocol import COSTS, PASSES, by_validation, thirds
@@ -37,8 +37,8 @@ def fig_1(bench: Bench) -> list[Row]:
     farthest = float(np.abs(targets - numerical).max())
     fewest = min(int((case == number).sum()) for number in (1, 2, 3))
     return [
-        Row("largest distance of the closed form from a numerical minimum", (farthest,), 1e-4, kind="at most"),
-        Row("points in the rarest of the three cases", (float(fewest),), 1.0, kind="at least"),
+        at_most("largest distance of the closed form from a numerical minimum", farthest, 1e-4),
+        at_least("points in the rarest of the three cases", fewest, 1.0),
     ]
 
 
@@ -77,37 +77,24 @@ def fig_2(bench: Bench) -> list[Row]:
     scoring = {"error": "error", "spread": "spread", "off_line": off_line}
     result = bench.sweep(MAC(2, **gauss), X, y, {"n_centers": counts}, scoring=scoring, **how)
     cells = [result.cells[k] for k in range(len(counts))]
-    errors = [cell.values("error") for cell in cells]
+    errors, spreads = ([cell.values(metric) for cell in cells] for metric in ("error", "spread"))
     linear = bench.values(MAC(2, **shared, mapping="linear"), X, y, cv=everything(X))
     one = bench.values(MAC(1, **gauss, n_centers=counts[-2]), X, y, **how)
     return [
-        Row("training error, linear mapping", linear, 0.2, kind="at least"),
-        Row("training error, M = 10 minus M = 20", tuple(errors[0] - errors[1]), 0.0, kind="at least"),
-        Row("training error, M = 20 minus M = 40", tuple(errors[1] - errors[2]), 0.0, kind="at least"),
+        at_least("training error, linear mapping", linear, 0.2),
+        at_least("training error, M = 10 minus M = 20", errors[0] - errors[1], 0.0),
+        at_least("training error, M = 20 minus M = 40", errors[1] - errors[2], 0.0),
         *(
-            Row(f"training error, M = {count:,}", tuple(error), 0.05, kind="at most")
+            at_most(f"training error, M = {count:,}", error, 0.05)
             for count, error in zip(counts[2:], errors[2:], strict=True)
         ),
-        Row(f"L = 1 suffices: training error, M = {counts[-2]}", one, 0.01, kind="at most"),
+        at_most(f"L = 1 suffices: training error, M = {counts[-2]}", one, 0.01),
         *(
-            Row(
-                f"images on a line, M = {counts[k]:,}: share of variance off it",
-                _of(cells[k], "off_line"),
-                0.01,
-                kind="at most",
-            )
+            at_most(f"images on a line, M = {counts[k]:,}: share of variance off it", cells[k].values("off_line"), 0.01)
             for k in (0, 2, -1)
         ),
-        Row("spread of the clusters, largest M / M = 10", _ratio(cells[-1], cells[0]), 1.0, kind="at most"),
+        at_most("spread of the clusters, largest M / M = 10", spreads[-1] / spreads[0], 1.0),
     ]
-
-
-def _of(cell: Any, metric: str) -> tuple[float, ...]:
-    return tuple(map(float, cell.values(metric)))
-
-
-def _ratio(one: Any, other: Any) -> tuple[float, ...]:
-    return tuple(one.values("spread") / other.values("spread"))
 
 
 def fig_3(bench: Bench) -> list[Row]:
@@ -124,17 +111,17 @@ def _arms(bench: Bench, K: int) -> list[Row]:
     errors = {L: float(cells[k].mean("error")) for k, L in enumerate(dimensions)}
     change = max(abs(errors[L] - errors[K - 1]) for L in dimensions if L >= K - 1)
     rows = [
-        Row(f"K = {K}: training error at L = {K - 1}", (errors[K - 1],), 0.01, kind="at most"),
-        Row(f"K = {K}: the error stands from L = {K - 1}: largest change", (change,), 0.01, kind="at most"),
+        at_most(f"K = {K}: training error at L = {K - 1}", errors[K - 1], 0.01),
+        at_most(f"K = {K}: the error stands from L = {K - 1}: largest change", change, 0.01),
     ]
     if K == 2:
         return rows
     falls = f"K = {K}: the error falls until L = {K - 1}: at L = {K - 2} minus at L = {K - 1}"
-    edges = _of(cells[dimensions.index(K - 1)], "edge_ratio")
+    edges = cells[dimensions.index(K - 1)].values("edge_ratio")
     return [
         *rows,
-        Row(falls, (errors[K - 2] - errors[K - 1],), 0.01, kind="at least"),
-        Row(f"K = {K}: shortest / longest edge, L = {K - 1}", edges, 0.9, kind="at least", note=SIMPLEX),
+        at_least(falls, errors[K - 2] - errors[K - 1], 0.01),
+        at_least(f"K = {K}: shortest / longest edge, L = {K - 1}", edges, 0.9, note=SIMPLEX),
         *_other_starts(bench, K, X, y, how),
     ]
 
@@ -161,10 +148,10 @@ def _other_starts(bench: Bench, K: int, X: NDArray, y: NDArray, how: dict[str, A
         cells = bench.sweep(MAC(**plain, **start), X, y, grid, seeds=range(bench.either(1, 3)), **how).cells
         note = f"Training error {cells[1].mean('error'):.3f} at L = {K - 1}; 300 random centres."
         what = f"K = {K}, {name}: shortest / longest edge ≥ .9"
-        rows.append(Row(what, _of(cells[1], "edge_ratio"), 0.9, kind="at least", about="question", note=note))
+        rows.append(at_least(what, cells[1].values("edge_ratio"), 0.9, about="question", note=note))
         what = f"K = {K}, {name}: error at L = {K - 2} minus at L = {K - 1} ≥ .01"
-        fall = tuple(cells[0].values("error") - cells[1].values("error"))
-        rows.append(Row(what, fall, 0.01, kind="at least", about="question"))
+        fall = cells[0].values("error") - cells[1].values("error")
+        rows.append(at_least(what, fall, 0.01, about="question"))
     return rows
 
 
@@ -190,20 +177,19 @@ def fig_4(bench: Bench) -> list[Row]:
     linear = by_validation(bench, LinearSVC(random_state=0), X, y, splits, grid)
     chosen = by_validation(bench, MAC(1, **{**PASSES, **ours, "reg_w": "loo"}), X, y, splits)
     rows = [
-        Row("error of MAC minus that of a linear SVM", tuple(np.subtract(errors, linear)), 0.01, kind="at most"),
-        Row(
+        at_most("error of MAC minus that of a linear SVM", np.subtract(errors, linear), 0.01),
+        at_most(
             "error of MAC, λ by leave-one-out, minus that of a linear SVM ≤ .01",
-            tuple(np.subtract(chosen, linear)),
+            np.subtract(chosen, linear),
             0.01,
-            kind="at most",
             about="question",
         ),
     ]
     for name, (model, costs) in peers.items():
         theirs = by_validation(bench, model, X, y, splits, costs)
         note = f"MAC {np.mean(errors):.3f}, {name} {np.mean(theirs):.3f}."
-        less = tuple(np.subtract(theirs, errors))
-        rows.append(Row(f"error of {name} minus MAC's", less, 0.0, kind="at least", note=note))
+        less = np.subtract(theirs, errors)
+        rows.append(at_least(f"error of {name} minus MAC's", less, 0.0, note=note))
     return rows
 
 
@@ -222,17 +208,16 @@ def starts(bench: Bench) -> list[Row]:
         name: bench.values(clone(model).set_params(**more), X / 16.0, y, **how) for name, more in settings.items()
     }
     simplex = errors.pop("simplex")
-    less = {name: tuple(np.subtract(error, simplex)) for name, error in errors.items()}
+    less = {name: np.subtract(error, simplex) for name, error in errors.items()}
     return [
-        Row("error from a random start, minus that from a simplex", less["random"], 0.01, kind="at most"),
-        Row(
+        at_most("error from a random start, minus that from a simplex", less["random"], 0.01),
+        at_most(
             "error from a random start, one against one, minus that from a simplex ≤ .01",
             less["one against one"],
             0.01,
-            kind="at most",
             about="question",
         ),
-        Row("one pass from a simplex suffices: its error minus that of 30", less["one pass"], 0.005, kind="at most"),
+        at_most("one pass from a simplex suffices: its error minus that of 30", less["one pass"], 0.005),
     ]
 
 

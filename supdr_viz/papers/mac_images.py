@@ -24,7 +24,7 @@ from supdr.baselines.klda import KernelDiscriminants
 from supdr.methods.mac.mapping import choose_centers
 from supdr.methods.mac.target_step import move_points
 from supdr.solvers.linear_svm import solve_heads
-from supdr_viz.papers.bench import Bench, Row, everything
+from supdr_viz.papers.bench import Bench, Row, at_least, at_most, everything
 from supdr_viz.papers.data import load_mnist
 from supdr_viz.papers.mac_protocol import PASSES, by_validation
 
@@ -55,15 +55,15 @@ def fig_5(bench: Bench) -> list[Row]:
         errors = _odd_or_even(bench, count)
         ours = errors.pop("MAC")
         with_pca = np.subtract(errors.pop("PCA (40) + MAC"), errors["PCA (40) + Gaussian SVM"])
-        close = tuple(np.subtract(ours, errors.pop("Gaussian SVM")))
-        rows.append(Row(f"{count:,} rows: error of MAC minus that of the Gaussian SVM", close, 0.01, kind="at most"))
+        close = np.subtract(ours, errors.pop("Gaussian SVM"))
+        rows.append(at_most(f"{count:,} rows: error of MAC minus that of the Gaussian SVM", close, 0.01))
         what = f"{count:,} rows: error of PCA (40) + MAC minus that of PCA (40) + Gaussian SVM"
-        rows.append(Row(what, tuple(with_pca), 0.01, kind="at most"))
+        rows.append(at_most(what, with_pca, 0.01))
         for name, theirs in errors.items():
             what = f"{count:,} rows: error of {name} minus MAC's"
             about = "question" if name == "PCA (40) + Gaussian SVM" else "method"
             note = f"MAC {np.mean(ours):.3f}, {name} {np.mean(theirs):.3f}."
-            rows.append(Row(what, tuple(np.subtract(theirs, ours)), 0.0, kind="at least", about=about, note=note))
+            rows.append(at_least(what, np.subtract(theirs, ours), 0.0, about=about, note=note))
     return rows
 
 
@@ -157,36 +157,25 @@ def fig_6_digits(bench: Bench) -> list[Row]:
         Row("error in %, L = 5, from a simplex", simplex[5], 4.69, digit=0.01),
         Row("error of ten Gaussian SVMs in %", _percent(svm.values("error")), 2.93, about="rival", digit=0.01),
         Row("support vectors of the ten SVMs together", tuple(svm.values("total")), 13827, about="rival", digit=1.0),
-        Row(
-            "rows that are a support vector / basis functions", tuple(svm.values("distinct") / M), 1.0, kind="at least"
-        ),
-        Row(
+        at_least("rows that are a support vector / basis functions", svm.values("distinct") / M, 1.0),
+        at_least(
             f"basis functions trade accuracy for time: error in %, M = {M // 5} minus M = {M:,}",
-            tuple(np.subtract(_percent(few.values("error")), simplex[10])),
+            np.subtract(_percent(few.values("error")), simplex[10]),
             0.0,
-            kind="at least",
         ),
-        Row("error in %, L = 1 minus L = 10", tuple(np.subtract(simplex[1], simplex[10])), 1.0, kind="at least"),
+        at_least("error in %, L = 1 minus L = 10", np.subtract(simplex[1], simplex[10]), 1.0),
     ]
     if not bench.quick:
         rows += [
-            Row("error in %, L = 5 minus L = 9", tuple(np.subtract(simplex[5], simplex[9])), 0.0, kind="at least"),
-            Row("error in %, L = 20 minus L = 9", tuple(np.subtract(simplex[20], simplex[9])), 0.3, kind="at most"),
+            at_least("error in %, L = 5 minus L = 9", np.subtract(simplex[5], simplex[9]), 0.0),
+            at_most("error in %, L = 20 minus L = 9", np.subtract(simplex[20], simplex[9]), 0.3),
         ]
     for name, peer in peers.items():
         less = np.subtract(_percent(bench.values(peer, X, y, **how)), simplex[10])
-        rows.append(Row(f"error in %, {name} minus MAC's", tuple(less), 0.0, kind="at least"))
-    narrow = tuple(map(float, result.cells[over.index(10)].values("spread")))
-    return [
-        *rows,
-        Row(
-            "spread within the classes, L = 10, less than a third of their distance",
-            narrow,
-            1 / 3,
-            kind="at most",
-            about="question",
-        ),
-    ]
+        rows.append(at_least(f"error in %, {name} minus MAC's", less, 0.0))
+    narrow = result.cells[over.index(10)].values("spread")
+    what = "spread within the classes, L = 10, less than a third of their distance"
+    return [*rows, at_most(what, narrow, 1 / 3, about="question")]
 
 
 def _percent(values: Any) -> tuple[float, ...]:
@@ -235,7 +224,7 @@ def fig_6_passes(bench: Bench) -> list[Row]:
 
 def _median(what: str, values: NDArray, bound: float, about: str, note: str = "") -> Row:
     """Return a claim on the median of all starts: single ones get stuck, which would rule a mean."""
-    return Row(f"{what} (median)", (float(np.median(values)),), bound, kind="at most", about=about, note=note)
+    return at_most(f"{what} (median)", np.median(values), bound, about=about, note=note)
 
 
 # --- Fig. 6: time -----------------------------------------------------------------------------------------------------
@@ -259,20 +248,18 @@ def fig_6_speed(bench: Bench) -> list[Row]:
         fits = [_seconds(work) for work in (partial(svm.fit, X, y), partial(_run_passes, ours, X, y))]
         guesses = [_seconds(partial(each.predict, X_test)) for each in (svm, ours)]
     return [
-        Row(
+        at_least(
             "seconds of a pass, two steps / MAC",
-            (passes[0] / passes[1],),
+            passes[0] / passes[1],
             150.0,
-            kind="at least",
             note="Here the map of the two steps is fitted by an SVM in place of a general quadratic program.",
         ),
-        Row("seconds of the fit, ten Gaussian SVMs / MAC", (fits[0] / fits[1],), 1.0, kind="at least"),
-        Row("seconds of the prediction, ten Gaussian SVMs / MAC", (guesses[0] / guesses[1],), 1.0, kind="at least"),
-        Row(
+        at_least("seconds of the fit, ten Gaussian SVMs / MAC", fits[0] / fits[1], 1.0),
+        at_least("seconds of the prediction, ten Gaussian SVMs / MAC", guesses[0] / guesses[1], 1.0),
+        at_least(
             "seconds of targets and classifiers, one thread / two",
             _speed_up(bench),
             1.8,
-            kind="at least",
             note="Smallest of nine each; needs two processors that nothing else uses.",
         ),
     ]

@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 
 from supdr import LSDR, NSDR
 from supdr_viz.experiment.codec import toml_document
-from supdr_viz.papers.bench import Bench, Measurements, Row, lowest_in
+from supdr_viz.papers.bench import Bench, Measurements, Row, at_least, at_most, lowest_in
 from supdr_viz.papers.data import filled, load_table
 from supdr_viz.papers.nsdr_figures import (
     LOOP,
@@ -63,7 +63,7 @@ def table_2(bench: Bench) -> list[Row]:
         means[name] = {method: float(np.mean(measured[method])) for method in _TABLE_2[name]}
         figure = _TABLE_2[name]["LSDR"][0]
         what = f"{name}: LSDR by block descent, calibrated, on new rows"
-        rows.append(Row(what, measured["calibrated"], figure, kind="at most", about="question"))
+        rows.append(at_most(what, measured["calibrated"], figure, about="question"))
     return rows + _who_wins(means)
 
 
@@ -103,9 +103,9 @@ def _who_wins(means: dict[str, dict[str, float]]) -> list[Row]:
 
     words = "number of the five sets on which"
     return [
-        Row(f"{words} NSDR has the fewest errors of all", sets("NSDR", "LSDR", "PCA-SVM", "SVM"), 5, kind="at least"),
-        Row(f"{words} LSDR has fewer errors than PCA-SVM", sets("LSDR", "PCA-SVM"), 3, kind="at least"),
-        Row(f"{words} NSDR has fewer errors than LSDR", sets("NSDR", "LSDR"), 5, kind="at least"),
+        at_least(f"{words} NSDR has the fewest errors of all", sets("NSDR", "LSDR", "PCA-SVM", "SVM"), 5),
+        at_least(f"{words} LSDR has fewer errors than PCA-SVM", sets("LSDR", "PCA-SVM"), 3),
+        at_least(f"{words} NSDR has fewer errors than LSDR", sets("NSDR", "LSDR"), 5),
     ]
 
 
@@ -170,18 +170,16 @@ def run_times(bench: Bench) -> list[Row]:
         quick.append(seconds / seconds_of(descend, descent, X, hidden, target))
         bench.seconds += seconds
     return [
-        Row(
+        at_least(
             f"{name}: seconds of NSDR by the paper's loop / of an SVM",
-            tuple(slow),
+            slow,
             1.0,
-            kind="at least",
             note="The paper prints 158 s against .415 s, 381 times as long, and concludes that NSDR is the slower one.",
         ),
-        Row(
+        at_least(
             f"{name}: seconds of the paper's loop / of block descent to the same objective",
-            tuple(quick),
+            quick,
             10.0,
-            kind="at least",
             about="question",
         ),
     ]
@@ -199,12 +197,12 @@ def costs(bench: Bench) -> list[Row]:
         exponents = tuple(exponent(model, sizes[method], 20, bench.either(3, 7)) for _repetition in repetitions)
         bench.seconds += time.perf_counter() - began
         what = f"{method}: exponent of the seconds of an epoch in the number of rows"
-        rows.append(Row(what, exponents, 1.5, kind="at most"))
+        rows.append(at_most(what, exponents, 1.5))
     loop = NSDR(**RING, **RING_MACHINE, **LOOP)
     epochs = {"max_iter": [bench.either(300, 3000)]}
     share = over_draws(bench, "disc", 40, bench.either(1, 5), loop, epochs, {"rises": rises})["rises"]
     what = "NSDR on Fig. 2: share of epochs after which F is higher, largest of the draws"
-    rows.append(Row(what, (float(share.max()),), 0.0, kind="at most"))
+    rows.append(at_most(what, share.max(), 0.0))
     return rows
 
 

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from supdr import LSDR, NSDR
 from supdr.datasets import make_noisy_plane
 from supdr.sensitivity import Result
-from supdr_viz.papers.bench import Bench, Row, everything
+from supdr_viz.papers.bench import Bench, Row, at_least, at_most, everything
 from supdr_viz.papers.data import load_table
 from supdr_viz.papers.nsdr_search import RIDGES
 
@@ -78,15 +78,12 @@ def figure_1(bench: Bench) -> list[Row]:
     values = over_draws(bench, *draws, loop, grid, metric)["separable"]
     descent = LSDR(beta=0.4, max_iter=300, **DRAWN, **ridges)
     descended = over_draws(bench, *draws, descent, {"beta": [0.4]}, metric)["separable"]
-    question: dict[str, Any] = {"kind": "at least", "about": "question"}
     return [
-        Row("share of draws that LSDR separates", tuple(values[:, 1]), 1.0, kind="at least"),
-        Row(
-            "the same minus the share of plain factorisation", tuple(values[:, 1] - values[:, 3]), 0.0, kind="at least"
-        ),
-        Row("share of draws that plain factorisation separates", tuple(values[:, 3]), 0.5, kind="at most"),
-        Row(f"share of draws that LSDR separates after {short} epochs", tuple(values[:, 0]), 1.0, **question),
-        Row("share of draws that LSDR separates by block descent", tuple(descended[:, 0]), 1.0, **question),
+        at_least("share of draws that LSDR separates", values[:, 1], 1.0),
+        at_least("the same minus the share of plain factorisation", values[:, 1] - values[:, 3], 0.0),
+        at_most("share of draws that plain factorisation separates", values[:, 3], 0.5),
+        at_least(f"share of draws that LSDR separates after {short} epochs", values[:, 0], 1.0, about="question"),
+        at_least("share of draws that LSDR separates by block descent", descended[:, 0], 1.0, about="question"),
     ]
 
 
@@ -101,21 +98,14 @@ def figure_2(bench: Bench) -> list[Row]:
     lsdr_end = over_draws(bench, *draws, LSDR(**linear), {"max_iter": [300]}, metrics)
     nsdr_end = over_draws(bench, *draws, NSDR(**kernel), {"max_iter": [60]}, metrics)
     ratio = lsdr_end["rmse"][:, 0] / nsdr_end["rmse"][:, 0]
-    little: dict[str, Any] = {"kind": "at most", "about": "question"}
     return [
-        Row(f"training error of LSDR, {short} epochs", tuple(lsdr[:, 0]), 0.25, kind="at least"),
-        Row(f"training error of NSDR, {short} epochs", tuple(nsdr[:, 0]), 0.0, kind="at most"),
-        Row("training error of LSDR minus that of NSDR", tuple(lsdr[:, 0] - nsdr[:, 0]), 0.0, kind="at least"),
-        Row(f"training error of NSDR, {long} epochs", tuple(nsdr[:, 1]), 0.05, **little),
-        Row("training error of LSDR, block descent", tuple(lsdr_end["error"][:, 0]), 0.05, **little),
-        Row("training error of NSDR, block descent", tuple(nsdr_end["error"][:, 0]), 0.05, **little),
-        Row(
-            "reconstruction error (RMSE) of LSDR / NSDR, block descent",
-            tuple(ratio),
-            1.0,
-            kind="at least",
-            about="question",
-        ),
+        at_least(f"training error of LSDR, {short} epochs", lsdr[:, 0], 0.25),
+        at_most(f"training error of NSDR, {short} epochs", nsdr[:, 0], 0.0),
+        at_least("training error of LSDR minus that of NSDR", lsdr[:, 0] - nsdr[:, 0], 0.0),
+        at_most(f"training error of NSDR, {long} epochs", nsdr[:, 1], 0.05, about="question"),
+        at_most("training error of LSDR, block descent", lsdr_end["error"][:, 0], 0.05, about="question"),
+        at_most("training error of NSDR, block descent", nsdr_end["error"][:, 0], 0.05, about="question"),
+        at_least("reconstruction error (RMSE) of LSDR / NSDR, block descent", ratio, 1.0, about="question"),
     ]
 
 
@@ -137,11 +127,11 @@ def figure_3(bench: Bench) -> list[Row]:
     )
     first, last = _errors_and_losses(bench, model, X, y.astype(int), (1, bench.either(20, 300)))
     rows = [
-        Row(f"{term} loss, last / first epoch", tuple(last[term] / first[term]), bound, kind="at most")
+        at_most(f"{term} loss, last / first epoch", last[term] / first[term], bound)
         for term, bound in (("reconstruction", 0.5), ("label", 0.9))
     ]
     return rows + [
-        Row(f"error on {part} rows, last minus first epoch", tuple(last[part] - first[part]), 0.0, kind="at most")
+        at_most(f"error on {part} rows, last minus first epoch", last[part] - first[part], 0.0)
         for part in ("training", "test")
     ]
 
@@ -182,18 +172,16 @@ def figure_4(bench: Bench) -> list[Row]:
     strong = _by_seed(bench.sweep(model, X, y.astype(int), {"reg_u": [10.0]}, **protocol), len(seeds))[0]
     majority = float(min(np.mean(y == 0), np.mean(y == 1)))
     return [
-        Row(
+        at_least(
             "deviation of the error over C × degree / over λU × λV",
-            tuple(of_kernel / of_ridges),
+            of_kernel / of_ridges,
             1.0,
-            kind="at least",
             note="Deviation over the cells of a grid, of errors that are means over the folds; one ratio a partition.",
         ),
-        Row(
+        at_most(
             "error at λU = 10 minus that of the majority class, absolute",
-            tuple(abs(strong - majority)),
+            abs(strong - majority),
             0.01,
-            kind="at most",
             about="question",
         ),
     ]

@@ -7,17 +7,28 @@ import io
 import os
 import platform
 import subprocess
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 
 from supdr_viz.papers.bench import RULE, Item, NotCovered, Row
-from supdr_viz.papers.summary import Line, line_of, totals
 
 KINDS = {"at most": "≤ ", "at least": "≥ "}
+MISSED = ("not reproduced", "undecided", "not measured")
+VERDICTS = ("reproduced", "better", "differs", "undecided", "not reproduced", "yes", "no", "not measured")
+# What rows are about -> how the count calls them.
+COUNTED = {
+    "method": "figures and claims of the papers about their own methods",
+    "rival": "figures of rivals that the papers print",
+    "question": "questions of our own",
+}
+# Figures that are not reproduced, in the line on an item.
+MOST_NAMED = 4
 COLUMNS = ("item", "about", "what", "paper", "measured", "sd", "n", "verdict", "note")
 
 
@@ -29,6 +40,19 @@ class Finding:
     rows: tuple[Row, ...]
     problem: str = ""
     seconds: float = 0.0
+
+
+class Line(NamedTuple):
+    """A line on one item, in the table of all items.
+
+    `claim`: paper and title; `verdict`: "reproduced", or how many of its figures are; `number`: the figures that are
+    not reproduced, else the first one; `reason`: why.
+    """
+
+    claim: str
+    verdict: str
+    number: str
+    reason: str
 
 
 def machine() -> str:
@@ -72,20 +96,35 @@ def measured_text(row: Row) -> str:
 
 def lines_of(findings: Sequence[Finding]) -> list[Line]:
     """Return one line on each finding."""
-    return [
-        line_of(
-            finding.item,
-            finding.rows,
-            finding.problem,
-            tuple(f"{row.what}: {measured_text(row)} (paper {paper_text(row)})" for row in finding.rows),
-        )
-        for finding in findings
-    ]
+    return [_line_of(finding) for finding in findings]
+
+
+def _line_of(finding: Finding) -> Line:
+    claim = f"{finding.item.paper}: {finding.item.title}"
+    if finding.problem or not finding.rows:
+        return Line(claim, "not measured", "", finding.problem)
+    texts = [f"{row.what}: {measured_text(row)} (paper {paper_text(row)})" for row in finding.rows]
+    counts = Counter(row.verdict for row in finding.rows)
+    if set(counts) == {"reproduced"}:
+        return Line(claim, "reproduced", texts[0], "")
+    missed = [text for row, text in zip(finding.rows, texts) if row.verdict in MISSED and row.about != "question"]
+    more = f"; and {len(missed) - MOST_NAMED} more" if len(missed) > MOST_NAMED else ""
+    number = "; ".join(missed[:MOST_NAMED] or texts[:1]) + more
+    return Line(claim, _counts_text(counts), number, finding.item.reason if missed else "")
 
 
 def count(findings: Sequence[Finding]) -> str:
-    """Count all verdicts in one sentence."""
-    return totals([row for finding in findings for row in finding.rows])
+    """Count verdicts: one sentence on the papers' own claims, one on their rivals, one on our questions."""
+    sentences = []
+    for about, name in COUNTED.items():
+        counts = Counter(row.verdict for finding in findings for row in finding.rows if row.about == about)
+        if counts:
+            sentences.append(f"Of {counts.total()} {name}: {_counts_text(counts)}.")
+    return " ".join(sentences)
+
+
+def _counts_text(counts: Counter[str]) -> str:
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
 
 
 def to_markdown(findings: Sequence[Finding], command: str, protocol: str, gaps: Sequence[NotCovered] = ()) -> str:

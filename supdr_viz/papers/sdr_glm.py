@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import StratifiedKFold
@@ -18,7 +18,7 @@ from supdr import SDRGLM
 from supdr.baselines import SVDM, SVMUDR, ElasticNet, LogisticUDR
 from supdr.datasets import make_latent_glm, make_wide_factors, make_wide_regression
 from supdr.sensitivity import Result
-from supdr_viz.papers.bench import Bench, Measurements, Row
+from supdr_viz.papers.bench import Bench, Measurements, Row, at_least, at_most
 from supdr_viz.papers.data import load_round_trips, load_table
 
 Values = tuple[float, ...]
@@ -86,11 +86,6 @@ def best_of(result: Result, size: str) -> dict[Any, Values]:
     return dict(sorted(found.items()))
 
 
-def minus(ours: ArrayLike, other: ArrayLike) -> Values:
-    """Return the differences, trial by trial."""
-    return tuple(map(float, np.subtract(ours, other)))
-
-
 # --- Fig. 1 -----------------------------------------------------------------------------------------------------------
 
 
@@ -112,7 +107,7 @@ def _errors(bench: Bench, noise: str, n_columns: int) -> dict[str, Values]:
 
 def _against_rivals(errors: dict[str, Values], own: str, where: str) -> list[Row]:
     return [
-        Row(f"{where}: error of {own} minus {name}", minus(errors[own], values), 0.0, kind="at most")
+        at_most(f"{where}: error of {own} minus {name}", np.subtract(errors[own], values), 0.0)
         for name, values in errors.items()
         if name != own
     ]
@@ -125,8 +120,8 @@ def glm_figure_1a(bench: Bench) -> list[Row]:
         errors, where = _errors(bench, "bernoulli", n_columns), f"D = {n_columns}"
         if n_columns >= 300:
             rows += [
-                Row(f"{where}: error of Bernoulli-SDR", errors["Bernoulli-SDR"], 0.05, kind="at most"),
-                Row(f"{where}: error of the SVM", errors["SVM"], 0.14, kind="at least", about="rival"),
+                at_most(f"{where}: error of Bernoulli-SDR", errors["Bernoulli-SDR"], 0.05),
+                at_least(f"{where}: error of the SVM", errors["SVM"], 0.14, about="rival"),
             ]
         rows += _against_rivals(errors, "Bernoulli-SDR", where)
     return rows
@@ -140,17 +135,17 @@ def glm_figure_1b(bench: Bench) -> list[Row]:
         X, y, cv = simulated("bernoulli", n_columns, bench.either(2, 10))
         result = bench.sweep(paper_model("bernoulli"), X, y, {"recon_weight": weights}, cv=cv)
         errors = {cell.params["recon_weight"]: cell.values(result.metrics[0]) for cell in result.cells.values()}
-        rises[n_columns] = minus(errors[10.0], errors[SMALL])
-        late[n_columns] = minus(errors[10.0], errors[1.0])
+        rises[n_columns] = np.subtract(errors[10.0], errors[SMALL])
+        late[n_columns] = np.subtract(errors[10.0], errors[1.0])
     few, many = widths[0], widths[-1]
     bounds = {n_columns: 0.0 if n_columns == few else 0.05 for n_columns in widths}
     return [
         *(
-            Row(f"D = {n_columns}: error at λ = 10 minus at λ = 1e-4", rise, bounds[n_columns], kind="at least")
+            at_least(f"D = {n_columns}: error at λ = 10 minus at λ = 1e-4", rise, bounds[n_columns])
             for n_columns, rise in rises.items()
         ),
-        Row(f"that rise at D = {many} minus at D = {few}", minus(rises[many], rises[few]), 0.0, kind="at least"),
-        Row(f"D = {many}: error at λ = 10 minus at λ = 1", late[many], 0.05, kind="at least"),
+        at_least(f"that rise at D = {many} minus at D = {few}", np.subtract(rises[many], rises[few]), 0.0),
+        at_least(f"D = {many}: error at λ = 10 minus at λ = 1", late[many], 0.05),
     ]
 
 
@@ -209,9 +204,9 @@ def glm_table_2(bench: Bench) -> list[Row]:
     own = compared["Bernoulli-SDR"]
     least = min(sizes, key=lambda size: float(np.mean(own[size])))
     return [
-        Row(f"error of Bernoulli-SDR at its best L, {least}", own[least], 0.15, kind="at most"),
+        at_most(f"error of Bernoulli-SDR at its best L, {least}", own[least], 0.15),
         *(
-            Row(f"L = {size}: error of Bernoulli-SDR minus {name}", minus(own[size], values[size]), 0.0, kind="at most")
+            at_most(f"L = {size}: error of Bernoulli-SDR minus {name}", np.subtract(own[size], values[size]), 0.0)
             for size in sizes
             for name, values in compared.items()
             if name != "Bernoulli-SDR"
@@ -231,9 +226,9 @@ def _wide_rows(found: dict[str, dict[int, Values]], where: str, leads: dict[int,
     own, rows = found.pop("Gaussian-SDR"), []
     for label, chosen, lead in groups:
         for name, values in found.items():
-            lost = tuple(map(float, np.mean([minus(own[size], values[size]) for size in chosen], axis=0)))
+            lost = np.mean([np.subtract(own[size], values[size]) for size in chosen], axis=0)
             bound = lead if name == "SVM" else 0.0
-            rows.append(Row(f"{where}, {label}: error of Gaussian-SDR minus {name}", lost, bound, kind="at most"))
+            rows.append(at_most(f"{where}, {label}: error of Gaussian-SDR minus {name}", lost, bound))
     return rows
 
 
@@ -282,15 +277,9 @@ def glm_figure_2(bench: Bench) -> list[Row]:
         leads.append(float(best.max() - peer))
         beside_ridge.append(float(best.max() - np.mean(bench.values(Ridge(1e3), X, y, **split))))
     return [
-        Row(f"correlation at L = {sizes[-1]} minus at L = 2", tuple(rises), 0.0, kind="at least"),
-        Row("correlation at the best L minus Elastic Net's", tuple(leads), 0.0, kind="at least"),
-        Row(
-            "correlation at the best L minus ridge regression's",
-            tuple(beside_ridge),
-            0.0,
-            kind="at least",
-            about="question",
-        ),
+        at_least(f"correlation at L = {sizes[-1]} minus at L = 2", rises, 0.0),
+        at_least("correlation at the best L minus Elastic Net's", leads, 0.0),
+        at_least("correlation at the best L minus ridge regression's", beside_ridge, 0.0, about="question"),
     ]
 
 
@@ -327,14 +316,14 @@ def glm_updates(bench: Bench) -> list[Row]:
         X, y = make_latent_glm(100, 300, size, noise, random_state=0).to_xy()
         for weight in (SMALL, 1.0, 100.0):
             least = _least_rise(clone(literal).set_params(recon_weight=weight), X, y)
-            rises.append(Row(f"{noise}, λ = {weight:g}: least rise of J / |J|", least, -ROUNDING, kind="at least"))
+            rises.append(at_least(f"{noise}, λ = {weight:g}: least rise of J / |J|", least, -ROUNDING))
         n_rows = bench.either(200, 1000)
         X, y = make_latent_glm(n_rows, n_rows, size, noise, random_state=0).to_xy()
         for solver, about in (("literal", "method"), ("fast", "question")):
             model = clone(literal).set_params(solver=solver, recon_weight=1e-2, max_iter=20)
             share = _times_as_long(model, X, y, bench.either(2, 7))
             what = f'{noise}: seconds of a sweep, solver "{solver}" / SVDM'
-            times.append(Row(what, share, 1.0, kind="at most", about=about))
+            times.append(at_most(what, share, 1.0, about=about))
     return rises + times
 
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from supdr import SLDR
 from supdr.baselines import LMKL, MKL, AllViewsSVM
 from supdr.kernel_views import KernelViews
-from supdr_viz.papers.bench import Bench, Measurements, Row
+from supdr_viz.papers.bench import Bench, Measurements, Row, at_least, at_most
 from supdr_viz.papers.data import load_multifeat, load_proteinfold
 
 FOLDS = 10
@@ -104,8 +104,8 @@ class Measured:
         """Return whether both are at least as good as the paper's figures of SLDR."""
         more: dict[str, Any] = {"about": "question", "note": f"{self.place()}."}
         return [
-            Row(f"{name}: accuracy in %", self.values["accuracy"], paper[0], kind="at least", **more),
-            Row(f"{name}: support vectors in %", self.values["support"], paper[1], kind="at most", **more),
+            at_least(f"{name}: accuracy in %", self.values["accuracy"], paper[0], **more),
+            at_most(f"{name}: support vectors in %", self.values["support"], paper[1], **more),
         ]
 
 
@@ -246,18 +246,16 @@ def _headlines(rivals: Mapping[str, Measured], ours: Measured) -> list[Row]:
         np.reshape(ours.values[name], (len(fewest), -1)).mean(axis=1) for name in ("support", "accuracy")
     )
     return [
-        Row(
+        at_most(
             "support vectors of SLDR / the fewest of any rival",
-            tuple(map(float, support / fewest)),
+            support / fewest,
             0.5,
-            kind="at most",
             note="Far fewer, read as at most half.",
         ),
-        Row(
+        at_least(
             "accuracy of SLDR minus that of the best rival, in points",
-            tuple(map(float, accuracy - best)),
+            accuracy - best,
             -1.0,
-            kind="at least",
             note="Comparable, read as at most one point behind.",
         ),
     ]
@@ -266,11 +264,10 @@ def _headlines(rivals: Mapping[str, Measured], ours: Measured) -> list[Row]:
 def _view_rows(measured: Measured) -> list[Row]:
     return [
         Row("views in use, of six", measured.values["views"], 4.0, digit=1.0, note=f"C = {measured.settings['C']:g}."),
-        Row(
+        at_least(
             "share of starts that use neither KAR nor PIX",
             measured.values["neither"],
             0.5,
-            kind="at least",
             about="question",
             note="The paper drops these two in the model that it draws.",
         ),
@@ -287,12 +284,12 @@ def figure_3(bench: Bench) -> list[Row]:
     search = _dimensions(bench, _multifeat(bench), [1, 2], [2], STARTS)
     line, plane = search.best(n_components=1), search.best(n_components=2)
     accuracy = line.values["accuracy"]
-    behind = tuple(map(float, np.subtract(accuracy, plane.values["accuracy"])))
-    more: dict[str, Any] = {"kind": "at least", "about": "question"}
+    behind = np.subtract(accuracy, plane.values["accuracy"])
+    note = "At least that of the paper's best single view."
     return [
         *_view_rows(line),
-        Row("accuracy in %, R = 1", accuracy, 94.97, note="At least that of the paper's best single view.", **more),
-        Row("accuracy of R = 1 minus that of R = 2, in points", behind, -1.0, **more),
+        at_least("accuracy in %, R = 1", accuracy, 94.97, about="question", note=note),
+        at_least("accuracy of R = 1 minus that of R = 2, in points", behind, -1.0, about="question"),
     ]
 
 
@@ -321,7 +318,7 @@ def table_5(bench: Bench) -> list[Row]:
     ours = search.best()
     rows += [*ours.rows("SLDR", (82.17, 4.18)), *_headlines(rivals, ours)]
     note, views = f"{ours.place()}.", ours.values["views"]
-    rows.append(Row("views in use, of twelve", views, 11.0, kind="at most", about="question", note=note))
+    rows.append(at_most("views in use, of twelve", views, 11.0, about="question", note=note))
     return rows
 
 
@@ -339,7 +336,7 @@ def kernel_maps(bench: Bench) -> list[Row]:
     )
     difference = np.subtract(maps["kpca"].values["accuracy"], maps["empirical"].values["accuracy"])
     what = "accuracy by kernel principal components minus that by the empirical kernel map, in points"
-    return [Row(what, tuple(map(float, difference)), 0.0, kind="at least", note=f"Means: {text}.")]
+    return [at_least(what, difference, 0.0, note=f"Means: {text}.")]
 
 
 def _on_kernels(kernels: NDArray, data: Folds, method: str, weights: Sequence[float]) -> Measured:

@@ -9,9 +9,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.papers.bench import Bench, Measurements, Row, lowest_in
+from supdr_viz.papers.bench import Bench, Measurements, Row, at_least, at_most, lowest_in
 from supdr_viz.papers.data import load_scaled
-from supdr_viz.papers.few_labels import FIRST_DRAW, N_DRAWS, drawn, known
+from supdr_viz.papers.few_labels import FIRST_DRAW, N_DRAWS, labelled_rows, labels_at
 from supdr_viz.papers.few_labels_estimator import Chosen, Loop, Searched
 from supdr_viz.papers.snf_paper import lines, printed, reported
 
@@ -47,7 +47,7 @@ Errors = Mapping[str, tuple[float, ...]]
 
 def _draws(y: NDArray, share: float, n_draws: int) -> list[tuple[NDArray, NDArray]]:
     """Return the labelled and the other rows of every draw."""
-    labelled = [drawn(len(y), share, seed) for seed in range(FIRST_DRAW, FIRST_DRAW + n_draws)]
+    labelled = [labelled_rows(len(y), share, seed) for seed in range(FIRST_DRAW, FIRST_DRAW + n_draws)]
     return [(rows, np.delete(np.arange(len(y)), rows)) for rows in labelled]
 
 
@@ -55,11 +55,6 @@ def _errors(bench: Bench, X: NDArray, y: NDArray, share: float, n_draws: int = 0
     """Return the errors of every method on the unlabelled rows, a value per draw."""
     cv = _draws(y, share, n_draws or bench.either(1, N_DRAWS))
     return {name: bench.values(model, X, y, cv=cv, scoring="mse", transductive=True) for name, model in METHODS.items()}
-
-
-def _ratio(errors: Errors, method: str, other: str) -> tuple[float, ...]:
-    """Return the errors of a method as shares of those of another one, a value per draw."""
-    return tuple(ours / theirs for ours, theirs in zip(errors[method], errors[other]))
 
 
 def _means(errors: Errors, methods: tuple[str, ...]) -> dict[str, float]:
@@ -91,11 +86,9 @@ def _set_rows(name: str, X: NDArray, y: NDArray, share: float, errors: Errors) -
         row = Row(f"{name}: {method}", errors[method], *paper[method], about=about, paper_n=PAPER_FOLDS)
         results.append(replace(row, note=WIDE) if row.deviation > row.paper else row)
     bound = paper["SNF"].error
-    results.append(
-        Row(f"{name}: {DEFAULT}, against the paper's figure", errors[DEFAULT], bound, kind="at most", about="question")
-    )
-    beside = _ratio(errors, "SNF", CONSTANT)
-    results.append(Row(f"{name}: SNF's error / the constant's", beside, 1.0, kind="at most", about="question"))
+    results.append(at_most(f"{name}: {DEFAULT}, against the paper's figure", errors[DEFAULT], bound, about="question"))
+    beside = np.divide(errors["SNF"], errors[CONSTANT])
+    results.append(at_most(f"{name}: SNF's error / the constant's", beside, 1.0, about="question"))
     return results
 
 
@@ -106,11 +99,11 @@ def win_rows(number: int, measured: Mapping[str, Errors]) -> list[Row]:
         means = {name: _means(errors, (method, *RIVALS)) for name, errors in measured.items()}
         subject = f"sets of eleven on which the mean error of {method} is"
         count = (lowest_in(means, method),)
-        results.append(Row(f"{subject} the lowest of six", count, WINS[number], kind="at least", about=about))
+        results.append(at_least(f"{subject} the lowest of six", count, WINS[number], about=about))
         for rival in RIVALS:
             pairs = {name: {method: errors[method], rival: errors[rival]} for name, errors in means.items()}
             count = (lowest_in(pairs, method),)
-            row = Row(f"{subject} below that of {rival}", count, MOST_SETS, kind="at least", about=about)
+            row = at_least(f"{subject} below that of {rival}", count, MOST_SETS, about=about)
             below, level = paper_counts(number, rival)
             note = f"In the paper on {below}, and level on {level}; the bound is more than half of the sets."
             results.append(replace(row, note=note) if about == "method" else row)
@@ -134,14 +127,14 @@ def loop(bench: Bench) -> list[Row]:
         X, y = load_scaled(name, bench.data_dir)
         for share in bench.either(SHARES[:1], SHARES[:2]):
             draws = _draws(y, share, bench.either(1, PAPER_FOLDS))
-            model = Loop(_best_setting(bench, X, known(y, draws[0][0])), bench.either(50, 1000))
+            model = Loop(_best_setting(bench, X, labels_at(y, draws[0][0])), bench.either(50, 1000))
             shared = {"cv": draws, "scoring": "mse", "transductive": True}
             errors = bench.values(model, X, y, **shared)
             what = f"{name}, {share:.0%}: SNF by Algorithm 1"
             rows.append(Row(what, errors, *reported(X, y, share)["SNF"], paper_n=PAPER_FOLDS))
-            both = {"loop": errors, "search": bench.values(METHODS["SNF"], X, y, **shared)}
+            ratio = np.divide(errors, bench.values(METHODS["SNF"], X, y, **shared))
             what = f"{name}, {share:.0%}: error of Algorithm 1 / of L-BFGS with settings of its own"
-            rows.append(Row(what, _ratio(both, "loop", "search"), 1.0, kind="at most", about="question"))
+            rows.append(at_most(what, ratio, 1.0, about="question"))
     return rows
 
 
@@ -167,11 +160,9 @@ def figure_1(bench: Bench) -> list[Row]:
         errors = {share: _errors(bench, X, y, share) for share in bench.either((0.05, 0.2), SHARES)}
         few, many = errors[SHARES[0]], errors[SHARES[-1]]
         for method in ("SNF", *RIVALS):
-            fall = _ratio({"few": few[method], "many": many[method]}, "many", "few")
+            fall = np.divide(many[method], few[method])
             about = "method" if method == "SNF" else "rival"
-            rows.append(
-                Row(f"{name}: {method}'s error at 20 % / at 5 % labels", fall, 1.0, kind="at most", about=about)
-            )
+            rows.append(at_most(f"{name}: {method}'s error at 20 % / at 5 % labels", fall, 1.0, about=about))
         rows += [_lead_row(name, share, errors[share]) for share in LEADS[name] if share in errors]
     return rows
 
@@ -180,8 +171,8 @@ def _lead_row(name: str, share: float, errors: Errors) -> Row:
     """Return the row on SNF beside the rival with the lowest mean error."""
     means = _means(errors, RIVALS)
     best = min(means, key=means.__getitem__)
-    ratio = _ratio(errors, "SNF", best)
-    return Row(f"{name}, {share:.0%}: SNF / the best rival ({best})", ratio, 1.0, kind="at most")
+    ratio = np.divide(errors["SNF"], errors[best])
+    return at_most(f"{name}, {share:.0%}: SNF / the best rival ({best})", ratio, 1.0)
 
 
 MEASUREMENTS: Measurements = {

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr_viz.data.number_format import readable
+
 # Of about so many rows at most it is shown where they came from or are drawn to.
 MAX_JOINED = 700
 
@@ -28,11 +30,12 @@ class Number(NamedTuple):
         if isinstance(self.value, int):
             return f"{self.value:,}{self.unit and ' '}{self.unit}"
         if self.unit == "%":
-            return f"{self.value:.1f} %"
+            return f"{readable(f'{self.value:.1f}')} %"
         if 0 < abs(self.value) < 1e-3:
             shown = f"{self.value:.1e}"
         else:
             shown = f"{self.value:.3f}" if abs(self.value) < 10 else f"{self.value:.4g}"
+        shown = readable(shown)
         return f"{shown} {self.unit}" if self.unit else shown
 
 
@@ -136,7 +139,6 @@ class Picture:
     Colours are names of roles ("class 0", "muted", ...: see `supdr_viz.ui.theme`), so that a theme changes them all at
     once; everything else refers to them by index.
 
-    mode: name of the mode that made it.
     extent: (x_low, x_high, y_low, y_high).
     rows (n, 2): where the rows of the scene stand; NaN hides one.
     row_role (n,): their colours; None: the colours of their classes.
@@ -156,9 +158,9 @@ class Picture:
     axis_labels: None: axes without meaning are not drawn.
     counts: the axis across counts something: whole numbers only.
     ticks: the values that the upward axis names; empty: round ones.
+    mode: name of the mode that made it, which sets it.
     """
 
-    mode: str
     extent: tuple[float, float, float, float]
     roles: tuple[str, ...] = ()
     rows: NDArray | None = None
@@ -183,6 +185,7 @@ class Picture:
     keys: tuple[Key, ...] = ()
     numbers: tuple[Number, ...] = ()
     caption: str = ""
+    mode: str = ""
 
     def __post_init__(self) -> None:
         """Hold places as floats; roles and levels as bytes, of which there are as many as roles or greys."""

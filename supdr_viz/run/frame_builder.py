@@ -264,9 +264,14 @@ class FrameBuilder:
             return None
         assert self.plane is not None
         previous = self._picture if self._picture is not None and self._picture.mode == mode.name else None
-        offered = {**recorded, "input_rows": self.input_rows, "split": self.split, "surface": self.surface}
-        needed = {need: self.places if need == "places" else offered[need] for need in mode.needs}
-        return mode.build(fitted, self.scene, self.plane, snapshot, previous, **needed)
+        offered = {
+            **recorded,
+            **{"fitted": fitted, "snapshot": snapshot, "previous": previous, "input_rows": self.input_rows},
+            **{"scene": self.scene, "split": self.split, "plane": self.plane, "surface": self.surface},
+        }
+        if "places" in mode.needs:
+            offered["places"] = self.places
+        return mode.draw(offered)
 
     def _place(self, shown: NDArray, test: NDArray, axes: tuple[int, int] | None, head: str) -> NDArray:
         """Place the rows that are drawn singly; the others are counted, and when it is their turn."""

@@ -25,10 +25,11 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import Finish, HTTPError, OutputTransform, RequestHandler
 
 from supdr_viz.serving.page_start import FilesAsked
-from supdr_viz.serving.visitor_cookie import PAYLOAD, SOCKET, visitor_of
+from supdr_viz.serving.visitor_cookie import SOCKET, visitor_of
 from supdr_viz.serving.waiting_room import WaitingRoom
 from supdr_viz.ui.markup import escape
 from supdr_viz.ui.theme import FONTS, css_variables, palette
+from supdr_viz.ui.visitor import PAYLOAD
 
 # Argument of an address that says whose turn it is, and where it is asked for.
 TURN = "turn"

@@ -27,7 +27,8 @@ from tornado.httputil import parse_cookie
 
 from supdr_viz.serving.admission import RETRY, refusal_page
 from supdr_viz.serving.security_headers import HEALTH
-from supdr_viz.serving.visitor_cookie import COOKIE, process_of
+from supdr_viz.serving.visitor_cookie import process_of
+from supdr_viz.ui.visitor import COOKIE
 
 # Of a request, at most; what is longer is cut off.
 HEAD_BYTES = 64 * 1024

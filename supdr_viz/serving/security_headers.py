@@ -17,8 +17,9 @@ from bokeh.models import CustomJS
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import OutputTransform, RequestHandler
 
-from supdr_viz.serving.visitor_cookie import came_by_socket, current_visitor
+from supdr_viz.serving.visitor_cookie import came_by_socket
 from supdr_viz.ui.markup import escape
+from supdr_viz.ui.visitor import current_visitor
 
 HEALTH = "/health"
 

@@ -10,15 +10,11 @@ import panel as pn
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import OutputTransform
 
-COOKIE = "supdr"
-
-# Under which the name travels with a page's session.
-PAYLOAD = "visitor"
+from supdr_viz.ui.visitor import COOKIE, COOKIE_FORM
 
 # End of the address of a page's websocket.
 SOCKET = "/ws"
 
-_FORM = re.compile(r"(\d{1,4})-([\w-]{16})", re.ASCII)
 _NAMES: WeakKeyDictionary[HTTPServerRequest, str] = WeakKeyDictionary()
 
 
@@ -28,18 +24,6 @@ def visitor_of(request: HTTPServerRequest) -> str:
         cookie = _cookie(request)
         _NAMES[request] = cookie[2] if cookie else secrets.token_urlsafe(12)
     return _NAMES[request]
-
-
-def current_visitor() -> str:
-    """Return the name of the current page's visitor; empty where neither the server nor a cookie gives one."""
-    document = pn.state.curdoc
-    context = document.session_context if document is not None else None
-    try:
-        named = getattr(context, "token_payload", {}).get(PAYLOAD)
-    except AssertionError:  # a session that no browser asked for
-        named = None
-    match = _FORM.fullmatch(pn.state.cookies.get(COOKIE, "")) if named is None else None
-    return match[2] if match else str(named or "")
 
 
 def came_by_socket() -> bool:
@@ -79,7 +63,7 @@ class Cookie(OutputTransform):
 
 def process_of(cookie: str) -> int | None:
     """Return which process a cookie's value leads to; None if it is none of ours."""
-    match = _FORM.fullmatch(cookie)
+    match = COOKIE_FORM.fullmatch(cookie)
     return int(match[1]) if match else None
 
 
@@ -92,4 +76,4 @@ def _reach(request: HTTPServerRequest) -> str:
 
 def _cookie(request: HTTPServerRequest) -> re.Match[str] | None:
     morsel = request.cookies.get(COOKIE)
-    return None if morsel is None else _FORM.fullmatch(morsel.value)
+    return None if morsel is None else COOKIE_FORM.fullmatch(morsel.value)

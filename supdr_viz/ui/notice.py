@@ -16,6 +16,9 @@ BESIDE_ICON = {"& .MuiAlertTitle-root": {"display": "none"}, "& .MuiAlert-messag
 
 # A box that comes and goes lies over what it speaks of, which is dimmed or stale: the page does not move.
 OVER = {"height": "0", "min-height": "0", "overflow": "visible", "position": "sticky", "top": "8px", "z-index": "25"}
+# The way out stands in the box, beside the sentence.
+OFFER_CSS = ".offer { position: absolute; right: 8px; top: 5px; }"
+ROOM_FOR_OFFER = {"& .MuiAlert-message": {"marginRight": "134px"}}
 RAISED = {"bgcolor": "background.paper", "boxShadow": "0 2px 12px rgb(0 0 0 / 25%)"}
 
 
@@ -29,7 +32,8 @@ class Notice:
 
     def __init__(self, *, closeable: bool = False, over: bool = True) -> None:
         self._closeable, self._sx = closeable, {**BESIDE_ICON, **(RAISED if over else {})}
-        self.view = pn.Column(margin=0, styles=OVER if over else {}, **widgets.WIDE)
+        place = OVER if over else {"position": "relative"}
+        self.view = pn.Column(margin=0, styles=place, stylesheets=[widgets.sheet(OFFER_CSS)], **widgets.WIDE)
         self._box: pmui.Alert | None = None
         self._offer: pmui.Button | None = None
         self._act: Callable[[], Any] = lambda: None
@@ -43,11 +47,12 @@ class Notice:
         """Show a sentence.
 
         `text`: shown as it is: the kit takes it for Markdown, and it may quote a link or a file; `kind`: one of "info",
-        "success", "warning", "error"; `offer`: a way out: the text of a button below, and what it does.
+        "success", "warning", "error"; `offer`: a way out: the text of a button, and what it does.
         """
-        values = {"object": literal(text), "severity": kind, "visible": True, "closed": False}
+        sx = {**self._sx, **(ROOM_FOR_OFFER if offer else {})}
+        values = {"object": literal(text), "severity": kind, "visible": True, "closed": False, "sx": sx}
         if self._box is None:
-            look: dict[str, Any] = {"title": "", "sx": self._sx, "margin": (0, 0, 8, 0), **widgets.WIDE}
+            look: dict[str, Any] = {"title": "", "margin": (0, 0, 8, 0), **widgets.WIDE}
             self._box = pmui.Alert(closeable=self._closeable, **look, **values)
             self._box.param.watch(lambda _event: self._closed(), "closed")
             self.view.append(self._box)
@@ -73,7 +78,7 @@ class Notice:
             return
         label, self._act = offer
         if self._offer is None:
-            self._offer = widgets.button(label, lambda: self._act(), kind="contained", margin=(0, 0, 8, 0))
+            self._offer = widgets.button(label, lambda: self._act(), kind="contained", margin=0, css_classes=["offer"])
             self.view.append(self._offer)
         else:
             self._offer.param.update(label=label, visible=True)

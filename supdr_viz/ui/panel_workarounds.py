@@ -27,7 +27,7 @@ from panel.util import edit_readonly
 from panel_material_ui.base import MaterialComponent
 from panel_material_ui.widgets.base import MaterialWidget
 
-from supdr_viz.ui.upload_budget import reserve
+from supdr_viz.ui.visitor import reserve
 
 # Seconds without the end of a page.
 LULL = 60

@@ -8,8 +8,10 @@ every component and follow the theme by themselves; Bokeh glyphs take them from 
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -56,65 +58,13 @@ class Palette:
     failed: str
 
 
-LIGHT = Palette(
-    primary="#005A8F",
-    on_primary="#FFFFFF",
-    page="#F4F6F8",
-    card="#FFFFFF",
-    text="#17212B",
-    secondary="#51606E",
-    border="#D8DEE4",
-    grid="#E3E8EC",
-    classes=(
-        "#0072B2",
-        "#E69F00",
-        "#009E73",
-        "#CC79A7",
-        "#56B4E9",
-        "#3B2FC9",
-        "#7A5195",
-        "#8A6D00",
-        "#5B6770",
-        "#A3333D",
-    ),
-    error="#D55E00",
-    support="#8A97A3",
-    boundary="#17212B",
-    muted="#8A97A3",
-    regions=tuple(Cividis256),
-    curves=("#005A8F", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#3B2FC9", "#7A5195", "#8A6D00"),
-    running="#1B7A3D",
-    paused="#B34700",
-    failed="#B3261E",
-)
-DARK = replace(
-    LIGHT,
-    primary="#6CC3F5",
-    on_primary="#0B1620",
-    page="#0F161D",
-    card="#18222C",
-    text="#E6EDF3",
-    secondary="#9FB0BF",
-    border="#2C3944",
-    grid="#2C3944",
-    classes=(
-        "#56B4E9",
-        "#E69F00",
-        "#00B386",
-        "#CC79A7",
-        "#0072B2",
-        "#7D6BFF",
-        "#B08CCB",
-        "#C9A800",
-        "#A9B4BD",
-        "#E07A80",
-    ),
-    boundary="#E6EDF3",
-    curves=("#6CC3F5", "#E69F00", "#00B386", "#CC79A7", "#56B4E9", "#7D6BFF", "#B08CCB", "#C9A800"),
-    running="#5FD08A",
-    paused="#FFA85C",
-    failed="#FF8A80",
-)
+_FILE = tomllib.loads(Path(__file__).with_name("palettes.toml").read_text(encoding="utf-8"))
+_COLOURS: dict[str, dict[str, Any]] = {
+    theme: {name: tuple(value) if isinstance(value, list) else value for name, value in colours.items()}
+    for theme, colours in _FILE.items()
+}
+LIGHT = Palette(regions=tuple(Cividis256), **_COLOURS["light"])
+DARK = replace(LIGHT, **_COLOURS["dark"])
 
 # The kit's own sheet, which tells where the fonts of the pages are.
 FONTS = "static/extensions/panel-material-ui/panel-material-ui.bundle.css"

@@ -90,12 +90,15 @@ class LatentSpace(PlaneView):
             return f"{frame.latent_caption} · density of iteration {surface.counted:,}"
         # A plane of more dimensions has regions that are a slice of theirs.
         outside = f"{beyond:,} outside" if (beyond := _outside(frame)) else ""
-        return " · ".join(part for part in (frame.latent_caption, self._ringed(frame), outside) if part)
+        return " · ".join(part for part in (frame.latent_caption, outside) if part)
 
-    def _ringed(self, frame: Frame) -> str:
-        """Say what grey rings mark; other rings stand in the legend of the classes."""
-        points = self.points
-        if points.colour_by == "trust" or points.ringed("latent") != "support" or not frame.support.any():
+    @property
+    def ringed(self) -> str:
+        """What grey rings mark, in words; other rings stand in the legend of the classes."""
+        points, frame = self.points, self.points.frame
+        if points.colour_by == "trust" or points.ringed("latent") != "support":
+            return ""
+        if frame is None or not frame.support.any():
             return ""
         share = points.ring_share("latent")
         return f"every {1 / share:.0f}th support vector ringed" if 0.0 < share < 0.7 else "support vectors ringed"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.data.number_format import numeral
+from supdr_viz.data.number_format import numeral, readable
 from supdr_viz.pictures.fitted_values import LATENT
 from supdr_viz.pictures.row_colours import (
     CHANCE,
@@ -218,7 +218,7 @@ def _value_scale(scene: Scene, colour_by: str, values: NDArray | None) -> Legend
     ends = scale_ends(scene, colour_by, values)
     assert ends is not None
     low, high = ends
-    name = f"{numeral(low, high - low)} to {numeral(high, high - low)}"
+    name = " to ".join(readable(numeral(end, high - low)) for end in (low, high))
     if colour_by == "error":
         name = f"error 0 to {largest_error(scene):.3g} and more"
     elif colour_by not in LABELS:

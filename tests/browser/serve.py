@@ -13,7 +13,7 @@ from bokeh.document import Document
 from supdr_viz import cli
 from supdr_viz.run.player import Player
 from supdr_viz.run.pool import shared_pool
-from supdr_viz.ui import background, upload_budget
+from supdr_viz.ui import background, visitor
 from tests.live.left import way_to
 
 BORN = WeakKeyDictionary()
@@ -34,7 +34,7 @@ class Counts(tornado.web.RequestHandler):
                 "jobs": shared_pool().n_jobs,
                 "players": kinds.count(Player),
                 "documents": kinds.count(Document),
-                "held": upload_budget.held(),
+                "held": visitor.held(),
                 "work": sum(background._AT_WORK.values()),
             }
         )

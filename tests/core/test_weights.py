@@ -260,16 +260,22 @@ def test_ridge_heads_are_weighted_ridge_regressions(rng):
     coef, intercept = loo_ridge(features, target[:, None], times.astype(float))
     root = np.sqrt(times)[:, None]
     centred = root * (features - np.average(features, axis=0, weights=times))
-    errors = []
-    for ridge in RIDGE_WEIGHTS * np.linalg.norm(centred, 2) ** 2 / times.sum():
-        model = Ridge(ridge).fit(features, target, sample_weight=times)
-        left_out = []
-        for row in range(len(times)):
-            rest = np.arange(len(times)) != row
-            one = Ridge(ridge).fit(features[rest], target[rest], sample_weight=times[rest])
-            left_out.append(times[row] * (target[row] - one.predict(features[row : row + 1])[0]) ** 2)
-        errors.append((np.sum(left_out), model))
-    best = min(errors, key=lambda pair: pair[0])[1]
+
+    def weighted_ridge(kept, ridge):
+        weight = times[kept] / times[kept].sum()
+        rows, values = features[kept] - weight @ features[kept], target[kept] - weight @ target[kept]
+        coef = np.linalg.solve(rows.T * times[kept] @ rows + ridge * np.eye(3), rows.T * times[kept] @ values)
+        return coef, weight @ (target[kept] - features[kept] @ coef)
+
+    def left_out_error(ridge):
+        models = (weighted_ridge(np.arange(len(times)) != row, ridge) for row in range(len(times)))
+        return sum(
+            count * (value - row @ coef - intercept) ** 2
+            for count, value, row, (coef, intercept) in zip(times, target, features, models)
+        )
+
+    ridges = RIDGE_WEIGHTS * np.linalg.norm(centred, 2) ** 2 / times.sum()
+    best = Ridge(min(ridges, key=left_out_error)).fit(features, target, sample_weight=times)
     np.testing.assert_allclose(coef[:, 0], best.coef_, rtol=1e-6)
     assert intercept[0] == pytest.approx(best.intercept_, rel=1e-6)
 

@@ -55,7 +55,7 @@ def make_picture(scene, iteration=5, mode=RECONSTRUCTION, previous=None, stretch
         training_decision_=scores,
         label_pull_=rng.uniform(0, 1, scene.n_train),
     )
-    return mode.build(fitted, scene, None, None, previous)
+    return mode.draw({"fitted": fitted, "scene": scene, "plane": None, "snapshot": None, "previous": previous})
 
 
 def make_frame(scene, iteration=5, **changes):

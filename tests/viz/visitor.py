@@ -41,6 +41,7 @@ from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.components import USED
 from supdr_viz.ui.gallery import Gallery
 from supdr_viz.ui.panel_workarounds import browser_is_there, describe_only
+from supdr_viz.ui.visitor import COOKIE
 from supdr_viz.views.stage.components import Hub, Words
 from supdr_viz.views.stage.packed_positions import unpacked_places
 
@@ -51,6 +52,9 @@ PATIENCE = 180
 
 REFRESH = 0.01
 """Seconds between two pictures of the screen that a visitor would see."""
+
+PICTURES_A_SEARCH = 10
+"""Pictures of the screen between two searches for stages on the page, each of some milliseconds."""
 
 
 def describe_as_served(monkeypatch):
@@ -81,10 +85,13 @@ class Visitor:
     page : {"explorer", "compare", "sensitivity", "lessons"}
     early : callable, optional
         ``early(visitor)``: what the browser makes happen without the lock while the page is not all there.
+    name : str, optional
+        By which the server tells visitors apart.
     """
 
-    def __init__(self, query="", page="explorer", early=None):
+    def __init__(self, query="", page="explorer", early=None, name=""):
         self._query, self._name, self._early = query, page, early
+        self._headers = {"Host": "localhost", **({"Cookie": f"{COOKIE}=0-{name:-<16}"} if name else {})}
         self._told = {}
         self._thread = ThreadPoolExecutor(1)
         self._loop = asyncio.new_event_loop()
@@ -107,7 +114,7 @@ class Visitor:
         application = Application(FunctionHandler(self._build), DocumentLifecycleHandler())
         self._context = ApplicationContext(application, io_loop=IOLoop.current(), url=f"/{self._name}")
         line = RequestStartLine("GET", f"/{self._name}{self._query}", "HTTP/1.1")
-        request = HTTPServerRequest(start_line=line, headers=HTTPHeaders({"Host": "localhost"}))
+        request = HTTPServerRequest(start_line=line, headers=HTTPHeaders(self._headers))
         self.session = await self._context.create_session_if_needed("visit", request)
         document = self.session.document
 
@@ -137,12 +144,14 @@ class Visitor:
 
     async def _screen(self):
         """Do what the page's scripts do: say that a frame is drawn.  Events of a held document tell nobody."""
-        while True:
+        for picture in itertools.count():
             await asyncio.sleep(REFRESH)
-            await self.session.with_document_locked(self._draw)
+            if picture % PICTURES_A_SEARCH == 0:
+                hubs = await self.session.with_document_locked(lambda: list(self.page.select(Hub)))
+            await self.session.with_document_locked(lambda: self._draw(hubs))  # noqa: B023
 
-    def _draw(self):
-        for hub in self.page.select(Hub):
+    def _draw(self, hubs):
+        for hub in hubs:
             known, number = self._told.get(hub.board, 0), hub.stage.get("number")
             if hub.board not in self._told:
                 self._told[hub.board] = 0

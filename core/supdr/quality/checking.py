@@ -10,6 +10,7 @@ from sklearn.utils import check_array, check_random_state
 
 from supdr.engine.checks import check_integer, check_seed, check_sizes
 from supdr.engine.sparse_rows import is_sparse
+from supdr.engine.targets import as_labels, missing_values, uniform_labels
 
 # Largest number of rows of which all are measured.
 MOST_EXACT = 5000
@@ -46,6 +47,15 @@ def check_map(X: Any, Z: Any) -> tuple[NDArray, NDArray]:
     if len(X) != len(Z):
         raise ValueError(f"X and Z must be the same rows; X has {len(X)}, Z has {len(Z)}")
     return X, Z
+
+
+def labelled_classes(y: Any, n_rows: int) -> tuple[NDArray, NDArray]:
+    """Return which rows have a label, (n,), and the classes of those; raise ValueError unless `y` has n entries."""
+    labels = as_labels(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(f"y must hold one class for each of the {n_rows} rows; got shape {labels.shape}")
+    labelled = ~missing_values(labels, None)
+    return labelled, uniform_labels(labels[labelled])
 
 
 def check_neighbors(n_neighbors: Any, n_rows: int) -> None:

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from supdr.engine.docstrings import with_entries_of
 from supdr.engine.interruption import checkpoint
-from supdr.engine.targets import as_labels, missing_values, uniform_labels
-from supdr.quality.checking import check_map, check_neighbors, sampled_rows
+from supdr.quality.checking import check_map, check_neighbors, labelled_classes, sampled_rows
 from supdr.quality.near import Near, batches, excess_ranks, nearest_of, shared
 
 # Numbers of neighbours of a curve whose numbers are not given.
@@ -189,13 +188,10 @@ def class_trust(
     """
     X, Z = check_map(X, Z)
     check_neighbors(n_neighbors, len(X))
-    labels = as_labels(y)
-    if labels.shape != (len(X),):
-        raise ValueError(f"y must hold one class for each of the {len(X)} rows; got shape {labels.shape}")
-    labelled = ~missing_values(labels, None)
+    labelled, labels = labelled_classes(y, len(X))
     if not labelled.any():
         raise ValueError("y has no labelled row: there is no class to measure")
-    classes, numbers = np.unique(uniform_labels(labels[labelled]), return_inverse=True)
+    classes, numbers = np.unique(labels, return_inverse=True)
     codes = np.full(len(X), -1)
     codes[labelled] = numbers
     rows = sampled_rows(len(X), sample_size, random_state)

@@ -13,8 +13,7 @@ from sklearn.utils import check_random_state, gen_batches
 
 from supdr.engine.checks import check_integer, check_seed
 from supdr.engine.docstrings import with_entries_of
-from supdr.engine.targets import as_labels, missing_values, uniform_labels
-from supdr.quality.checking import MOST_EXACT, check_map, row_numbers
+from supdr.quality.checking import MOST_EXACT, check_map, labelled_classes, row_numbers
 from supdr.quality.near import batches
 
 # Number of pairs drawn from more than `MOST_EXACT` rows.
@@ -122,13 +121,8 @@ def class_centre_correlation(X: Any, Z: Any, y: Any) -> float:
         In [-1, 1]; NaN for fewer than three classes, since two have one distance only.
     """
     X, Z = check_map(X, Z)
-    labels = as_labels(y)
-    if labels.shape != (len(X),):
-        raise ValueError(f"y must hold one class for each of the {len(X)} rows; got shape {labels.shape}")
-    labelled = ~missing_values(labels, None)
-    if not labelled.any():
-        return math.nan
-    classes, code = np.unique(uniform_labels(labels[labelled]), return_inverse=True)
+    labelled, labels = labelled_classes(y, len(X))
+    classes, code = np.unique(labels, return_inverse=True)
     if len(classes) < 3:
         return math.nan
     members = np.eye(len(classes))[code].T / np.bincount(code)[:, None]

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from supdr.engine.checks import check_integer
 from supdr.engine.docstrings import with_entries_of
 from supdr.engine.interruption import checkpoint
-from supdr.engine.targets import as_labels, missing_values, uniform_labels
-from supdr.quality.checking import check_rows
+from supdr.quality.checking import check_rows, labelled_classes
 from supdr.quality.explanations import column_names
 
 # Columns, those of the largest effects, among which intervals are sought.
@@ -225,19 +224,13 @@ def explain_pair(
         As `explain_selection`; or if a class has no row there, or both are the same.
     """
     X = check_rows(X, ensure_all_finite="allow-nan")
-    labels = as_labels(y)
-    if labels.shape != (len(X),):
-        raise ValueError(f"y must hold one class for each of the {len(X)} rows; got shape {labels.shape}")
-    here = ~missing_values(labels, None)
-    classes = uniform_labels(labels[here])
-    if rows is not None:
-        here_only = row_mask("rows", rows, len(X))
+    labelled, classes = labelled_classes(y, len(X))
+    among = labelled if rows is None else row_mask("rows", rows, len(X))
     members = []
     for name, value in (("first", first), ("second", second)):
         member = np.zeros(len(X), dtype=bool)
-        member[here] = classes == value
-        if rows is not None:
-            member &= here_only
+        member[labelled] = classes == value
+        member &= among
         if not member.any():
             raise ValueError(f"{name} must be a class that has a row here; got {value!r}")
         members.append(member)

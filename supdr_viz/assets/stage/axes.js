@@ -100,6 +100,7 @@ export function drawAxes(pen, frame, extent, picture) {
 }
 
 const ROOM = 16 // pixels between words and the ends of their axis
+const BAND = 20 // pixels that the words along the lower edge take, at both ends of those along the left one
 const GROUND = 0.75 // opacity of the ground of words
 
 // As much of a text as has room.
@@ -132,6 +133,6 @@ export function drawAxisWords(pen, {left, top, wide, high}, [across, upward]) {
   pen.translate(-wide / 2, -high / 2)
   pen.rotate(-Math.PI / 2)
   pen.translate(0, 15)
-  if (upward) drawWord(pen, upward, high - ROOM)
+  if (upward) drawWord(pen, upward, high - 2 * BAND)
   pen.restore()
 }

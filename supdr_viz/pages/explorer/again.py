@@ -61,10 +61,10 @@ class Again(Question):
         kept, chance = map(per_cent, (np.mean(answer.kept), answer.chance))
         some = "" if fits == answer.n_fits else f" ({fits} of {answer.n_fits} fits so far)"
         text = paragraph(
-            f"{kept} of a row's {answer.n_neighbors} neighbours stay; of unrelated maps {chance} would{some}."
+            f"{kept} of a row's {answer.n_neighbors} neighbours stay; between unrelated maps {chance} would{some}."
         )
         text += "".join(map(paragraph, agreement(answer, [str(name) for name in scene.class_names])))
-        return text + paragraph("Turns, reflections and scales of a map are no differences.", "quiet small")
+        return text + paragraph("Rotated, mirrored or rescaled maps count as the same.", "quiet small")
 
     def show(self, answer: Stability | None) -> None:
         """Show ghosts and colours that are switched on, of the answer so far."""
@@ -134,7 +134,7 @@ def agreement(answer: Stability, names: list[str]) -> list[str]:
         sentences.append(answer.sentence(label).removesuffix(str(label)) + names[int(label)] + ".")
     if len(unlike) < len(answer.classes):
         others = "the other classes" if len(unlike) else "the classes"
-        sentences.append(f"About the places of {others} all agree.")
+        sentences.append(f"All fits agree where {others} lie.")
     return sentences
 
 

@@ -28,8 +28,8 @@ class Questions(NamedTuple):
 
     chance: Chance
     again: Again
-    preservation: Preservation
     reasons: Reasons
+    preservation: Preservation
     class_pair: ClassPair
 
 
@@ -74,8 +74,8 @@ class Belief:
         self.questions = Questions(
             Chance(session, board, pool, self._on_view),
             Again(session, board, pool, self._on_view),
-            Preservation(session, board, pool),
             Reasons(session, board),
+            Preservation(session, board, pool),
             ClassPair(session, board),
         )
         parts = [question.view for question in self.questions]

@@ -116,7 +116,7 @@ def verdict(answer: LabelPermutation) -> str:
     """Say what the errors mean."""
     as_good = int(np.sum(answer.permuted_scores >= answer.score))
     if answer.pvalue <= SIGNIFICANT:
-        return "Chance hardly does this: the labels have to do with the rows."
+        return "Shuffled labels hardly ever do as well: the rows tell about the labels."
     if not as_good:
         return "No shuffled labels did as well, but they are too few to tell."
     return f"{as_good} of {len(answer.permuted_errors)} shuffled labels did as well: chance can do this."

@@ -7,7 +7,7 @@ import panel as pn
 from numpy.typing import NDArray
 
 from supdr.quality import SelectionExplanation, explain_pair
-from supdr_viz.data.number_format import per_cent
+from supdr_viz.data.number_format import per_cent, readable
 from supdr_viz.pages.explorer.question import ON_DISK, TABLE_CSS, paragraph, table
 from supdr_viz.pages.explorer.small_pictures import cells, histograms, side_by_side
 from supdr_viz.run.session import Session
@@ -137,7 +137,7 @@ def pair_text(
     else:
         text += "No interval of few columns separates them."
     lines = [
-        (widgets.escape(name), f"{effect:+.2f}", f"{mean:.3g}", f"{other:.3g}")
+        (widgets.escape(name), *map(readable, (f"{effect:+.2f}", f"{mean:.3g}", f"{other:.3g}")))
         for name, effect, mean, other in zip(
             explanation.names, explanation.effects, explanation.means, explanation.rest_means
         )

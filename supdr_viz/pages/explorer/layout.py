@@ -319,7 +319,9 @@ class ExplorerLayout:
         shown = board.input if board.morphed else board.latent
         verdict = "" if board.morphed else board.latent.verdict
         judged = board.points.colour_by == "trust" and verdict
-        self._set_head("latent", verdict if judged else shown.caption(), title=shown.title)
+        ringed = "" if board.morphed else board.latent.ringed
+        caption = " · ".join(part for part in (shown.caption(), ringed) if part)
+        self._set_head("latent", verdict if judged else caption, title=shown.title)
         if board.points.colour_by in ("trust", *board.points.computed):
             self.show_legend(board.points)
         numbers = () if board.morphed else board.latent.numbers

@@ -163,10 +163,10 @@ def class_text(trust: ClassTrust, names: list[str]) -> str:
     share = trust.n_rows / trust.n_rows.sum()
     (false_other, false_own), (lost_other, lost_own) = (share @ np.nan_to_num(each) for each in (false, lost))
     text = (
-        f"Of the nearest rows on the map {per_cent(false_other)} are false and of another class, {per_cent(false_own)} "
-        "false and of the own class, which was pressed together. Of the nearest rows in the input "
-        f"{per_cent(lost_own)} are lost though of the own class, which was torn, and {per_cent(lost_other)} lost and "
-        "of another class: classes were drawn apart, which a supervised map is made for."
+        f"Of the nearest rows on the map, {per_cent(false_other)} are false neighbours from another class and "
+        f"{per_cent(false_own)} from the same class, which was pressed together. Of the nearest rows in the input, "
+        f"{per_cent(lost_own)} are lost from the same class, which was torn, and {per_cent(lost_other)} from another "
+        "class: drawing classes apart is what a supervised map is for."
     )
     worst = np.nan_to_num(false[:, 0] + lost[:, 1])
     order = [code for code in np.argsort(-worst, kind="stable") if trust.n_rows[code]][:MOST_CLASSES]
@@ -180,9 +180,9 @@ def class_text(trust: ClassTrust, names: list[str]) -> str:
         )
         for code in order
     ]
-    heads = ("class", "trust", "continuity", "false; of other classes", "lost; of the own class")
+    heads = ("class", "trust", "continuity", "false, other class", "lost, same class")
     less = f" The {MOST_CLASSES} of {len(trust.classes)} that keep least." if len(trust.classes) > MOST_CLASSES else ""
-    key = f"Bars: red are neighbours of other classes, grey of the own class.{less}"
+    key = f"Bars: red, neighbours from another class; grey, from the same class.{less}"
     return paragraph(text) + table(heads, lines) + paragraph(key, "quiet small")
 
 
@@ -194,6 +194,6 @@ def clusters_text(reliability: ClusterReliability) -> str:
         else f", {reliability.n_draws} of {reliability.n_iterations} draws so far"
     )
     return (
-        f"Clusters of the map are real to {per_cent(reliability.steadiness)} (steadiness); clusters of the input are "
-        f"kept to {per_cent(reliability.cohesiveness)} (cohesiveness{some})."
+        f"Clusters on the map are {per_cent(reliability.steadiness)} real (steadiness); clusters in the input are "
+        f"{per_cent(reliability.cohesiveness)} kept (cohesiveness{some})."
     )

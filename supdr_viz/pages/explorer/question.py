@@ -18,6 +18,14 @@ from supdr_viz.ui.binding import Bound
 
 ON_DISK = "Rows on disk are too many for this."
 
+# Buttons of a question are of one height and begin where its words do.
+ALIGNED = {
+    "--push-margin": "4px 8px 5px 0",
+    "--push-padding": "1px 9px",
+    "--choice-margin": "4px 8px 5px 0",
+    "--marks-margin": "0 8px",
+}
+
 TABLE_CSS = "th { white-space: normal; max-width: 110px; }"
 
 Interrupted = Callable[[], bool]
@@ -45,7 +53,8 @@ class Question:
         switches.visible = False
         self.marks = Bound(switches, lambda on: self.show_marks(on))
         self.words = widgets.html(css=TABLE_CSS, margin=(4, 8))
-        bar = Bar({"choice": self._choice.widget, "start": self._start, "stop": self._stop, "marks": switches})
+        parts = {"choice": self._choice.widget, "start": self._start, "stop": self._stop, "marks": switches}
+        bar = Bar(parts, margin=(0, 8), styles=ALIGNED)
         self.view = pn.Column(
             widgets.section(self.title), bar, self.words, margin=0, styles={"flex": "1 1 320px", "min-width": "0"}
         )

@@ -18,7 +18,8 @@ from supdr.quality import (
     map_derivative,
 )
 from supdr.quality.explanations import column_names
-from supdr_viz.pages.explorer.question import ON_DISK, TABLE_CSS, paragraph, table
+from supdr_viz.data.number_format import readable
+from supdr_viz.pages.explorer.question import ALIGNED, ON_DISK, TABLE_CSS, paragraph, table
 from supdr_viz.pages.explorer.small_pictures import bar, cells, side_by_side
 from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.run.session import Session
@@ -59,7 +60,7 @@ class Reasons:
         widgets.message(self.words, ASK)
         self.view = pn.Column(
             widgets.section(TITLE),
-            Bar({"marks": self._marks.widget}),
+            Bar({"marks": self._marks.widget}, margin=(0, 8), styles=ALIGNED),
             self.words,
             margin=0,
             styles={"flex": "1 1 320px", "min-width": "0"},
@@ -251,7 +252,7 @@ def weights_text(names: Sequence[str], shares: NDArray, gate: NDArray | None) ->
 def row_table(explanation: RowExplanation, shares: NDArray) -> str:
     """Write the columns that move a row; `shares`: of the map's width by which they do."""
     lines = [
-        (widgets.escape(name), f"{value:.3g}", f"{deviation:+.1f}", f"{100 * share:.2g}\u00a0%")
+        (widgets.escape(name), *map(readable, (f"{value:.3g}", f"{deviation:+.1f}")), f"{100 * share:.2g}\u00a0%")
         for name, value, deviation, share in zip(explanation.names, explanation.values, explanation.deviations, shares)
     ]
     return table(("column", "value", "standard deviations from the mean", "moves it by, of the map's width"), lines)
@@ -260,7 +261,7 @@ def row_table(explanation: RowExplanation, shares: NDArray) -> str:
 def selection_text(explanation: SelectionExplanation) -> str:
     """Write the columns in which a selection differs, and its rule."""
     lines = [
-        (widgets.escape(name), f"{effect:+.2f}", f"{mean:.3g}", f"{other:.3g}")
+        (widgets.escape(name), *map(readable, (f"{effect:+.2f}", f"{mean:.3g}", f"{other:.3g}")))
         for name, effect, mean, other in zip(
             explanation.names, explanation.effects, explanation.means, explanation.rest_means
         )

@@ -44,6 +44,11 @@ GRID_CSS = """
 """
 BROAD, SLIM, FULL = "var(--broad)", "var(--slim)", "1 / -1"
 
+# Stands for the result until there are finished cells.
+NO_RESULT = (
+    '<p class="quiet small">Once cells are finished, this says which one is best and which parameter matters.</p>'
+)
+
 BUTTON = {
     Phase.running: ("Pause", "pause"),
     Phase.waiting: ("Pause", "pause"),
@@ -92,13 +97,8 @@ class SensitivityLayout:
         self.presets = PresetGallery(SWEEP_PRESETS, preset, self._preset_chosen, _shelves, [file_button], SWEEPS)
         self.run = widgets.button("Run", on_run, icon="play_arrow", kind="contained", width=112)
         self.cancel = widgets.button("Cancel", on_cancel, icon="close", disabled=True)
-        self.csv, self.page_file = (
-            widgets.button(label, save, icon="download", disabled=True)
-            for label, save in (
-                ("CSV", lambda: self._save(on_csv(), "csv")),
-                ("HTML", lambda: self._save(on_html(str(self.result.object)), "html")),
-            )
-        )
+        self.csv = widgets.button("CSV", lambda: self._save(on_csv(), "csv"), icon="download", disabled=True)
+        self.page_file = widgets.button("HTML", lambda: self._save_page(on_html), icon="download", disabled=True)
         self.png = widgets.button("PNG", icon="image")
         self.maps = widgets.button("Maps", on_maps, icon="grid_view")
         save_figure(self.png, "heatmap", "supdr-sweep.png")
@@ -107,7 +107,7 @@ class SensitivityLayout:
         self.status = widgets.html(css=BAR_CSS, margin=(2, 0))
         self.notice = Notice()
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(TITLE)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
-        self.result = widgets.html(margin=(0, 4, 8, 4))
+        self.result: Any = widgets.html(margin=(0, 4, 8, 4))
         plots = self._plots(charts)
         main = pn.Column(
             heading,
@@ -121,7 +121,7 @@ class SensitivityLayout:
             styles=FREE,
             **widgets.WIDE,
         )
-        self._cost = ""
+        self._cost = self._curve_words = ""
         controls = pn.Column(self.presets.view, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
         self.page = widgets.make_page(
             bridge,
@@ -206,9 +206,9 @@ class SensitivityLayout:
         self._heat_head.object = widgets.card_head(kind, widgets.escape(words))
         self.maps.disabled = len(titles) > 2
         self.say_search("")
-        more = "mean ± s.d.; dashed: best over the other axis" if len(titles) > 1 else "mean ± s.d. over folds"
-        self._curve_head.object = widgets.card_head("Marginal curves", widgets.escape(more))
-        self.result.object = widgets.EMPTY
+        several = len(titles) > 1
+        self._curve_words = "mean ± s.d.; dashed: best over the other axis" if several else "mean ± s.d. over folds"
+        self.result.object = NO_RESULT
         self._cost = f"Run makes {_count(settings.n_fits, 'fit')} for {_count(settings.n_cells, 'cell')}."
         self._cost += f" {note}" if note else ""
         self.arrange()
@@ -226,6 +226,8 @@ class SensitivityLayout:
             "map": SLIM if several > 1 else FULL,
             "curves": SLIM if beside else FULL,
         }
+        words = self._curve_words if any_cell else "the curves grow as cells finish"
+        self._curve_head.object = widgets.card_head("Marginal curves", widgets.escape(words))
         shown = {"map": mapped, "best": several > 2 and mapped and any_cell, "curves": beside or any_cell}
         for name, card in self._cards.items():
             _place(card, columns.get(name, FULL), shown=shown.get(name, True))
@@ -299,9 +301,12 @@ class SensitivityLayout:
             )
         if any(cell.warm for cell in result.cells.values()):
             words.append("Warm starts: cells may have ended in other local optima than fresh starts would.")
-        text = "".join(f'<p class="small">{each}</p>' for each in words) or widgets.EMPTY
+        text = "".join(f'<p class="small">{each}</p>' for each in words) or NO_RESULT
         if self.result.object != text:
             self.result.object = text
+
+    def _save_page(self, on_html: Callable[[str], str]) -> None:
+        self._save(on_html(str(self.result.object)), "html")
 
     def _save(self, text: str, ending: str) -> None:
         if text:
@@ -335,7 +340,7 @@ def _status(phase: Phase, progress: Progress | None, message: str) -> str:
     if progress is None:
         return f'<div class="status">{chip}<span class="quiet">{widgets.escape(message)}</span></div>'
     share = 100.0 * progress.done / max(progress.total, 1)
-    words = f"<b>{progress.done:,}</b> of {progress.total:,} fits"
+    words = f"<b>{progress.done:,}</b> of {progress.total:,} fits" if progress.total else "preparing"
     left = progress.seconds_left
     if phase is Phase.running:
         words += f" · {duration(left)} left" if left is not None and progress.done < progress.total else ""

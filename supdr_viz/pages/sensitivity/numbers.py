@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from supdr.sensitivity.scoring import CLUSTERS
-from supdr_viz.data.number_format import mean_text
+from supdr_viz.data.number_format import RAISED, mean_text
 
 # Metrics that are shares of rows, neighbours or clusters; "knn_error" is one of classes only.
 SHARES = frozenset({"error", "accuracy", "support_fraction", "neighbourhood_overlap", *CLUSTERS, "stability"})
@@ -20,9 +20,6 @@ MOST_LETTERS = {"heatmap": 72, "strip": 110, "narrow": 34, "curve": 40}
 
 # Labels that have room beside an axis that goes up.
 MOST_UP = 10
-
-# Digits of powers.
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 # Letters between two labels.
 BETWEEN = 2

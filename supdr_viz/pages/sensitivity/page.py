@@ -49,10 +49,10 @@ from supdr_viz.pages.sensitivity.settings import (
 from supdr_viz.pages.sensitivity.snippet import sweep_python
 from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.warming import KernelWait
-from supdr_viz.serving.visitor_cookie import current_visitor
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.page_thread import follow
+from supdr_viz.ui.visitor import current_visitor
 
 # How often the page looks how far its sweep is.
 LOOK_MS = 250

@@ -51,7 +51,7 @@ def modes(estimator: Any, task: str) -> tuple[Mode, ...]:
     return (CHARTS,)
 
 
-def charts(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
+def charts(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
     """Draw every class's chart as a disc with two axes; the most doubtful rows have rings and lines to two classes."""
     rows, centres = plane.place(fitted.embedding_), plane.project(fitted.centres_)
     discs = [shapes.circle(centre, float(radius)) for centre, radius in zip(centres, half_radii(fitted, scene))]
@@ -59,7 +59,6 @@ def charts(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, pr
     class_role = (len(BASE) + np.arange(len(centres))).astype(np.uint8)
     tied = most_doubtful(fitted.doubt_)
     return Picture(
-        mode=CHARTS.name,
         extent=extent,
         roles=(*BASE, *(f"class {int(code)}" for code in fitted.classes_)),
         rows=scene.padded(rows),

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.iterate import Snapshot
 from supdr_viz.pictures.methods import shapes
 from supdr_viz.pictures.methods.mode import Mode
 from supdr_viz.pictures.picture import Area, Key, Number, Picture, Stroke, Tag
-from supdr_viz.pictures.surface import LatentPlane
-from supdr_viz.pictures.types import Scene
 
 CONSTANT = "Constant"
 COLOURS = {"SNF": "primary", "LLR": "curve 1", "LS-SVM": "curve 2"}
@@ -52,18 +48,10 @@ class FewLabelErrors:
     current: str = ""
 
 
-def bars(
-    fitted: Any,
-    scene: Scene,
-    plane: LatentPlane,
-    snapshot: Snapshot,
-    previous: Picture | None,
-    *,
-    study: FewLabelErrors,
-) -> Picture:
+def bars(*, study: FewLabelErrors) -> Picture:
     """Draw the mean error of every method with its standard deviation over the draws, and the constant's as a line.
 
-    `fitted`, `scene`, `plane`, `snapshot`, `previous`: as for every picture; not used. `study`: of one share of labels.
+    `study`: of one share of labels.
     """
     measured = {method: np.array(errors) for (method, _share), errors in study.errors.items()}
     shown = [method for method in study.methods if method != CONSTANT]
@@ -93,21 +81,13 @@ def bars(
         at = LEFT + scale * float(measured[CONSTANT].mean())
         line = np.array([[at, BOTTOM], [at, TOP]], dtype=float)
         strokes.append(Stroke(line, MUTED, 1.6, "dashed"))
-    return _picture(BARS, study, areas, strokes, tags, _keys(bool(study.published)), (0.0, 1.0, 0.0, 1.0))
+    return _picture(study, areas, strokes, tags, _keys(bool(study.published)), (0.0, 1.0, 0.0, 1.0))
 
 
-def scale_up(
-    fitted: Any,
-    scene: Scene,
-    plane: LatentPlane,
-    snapshot: Snapshot,
-    previous: Picture | None,
-    *,
-    study: FewLabelErrors,
-) -> Picture:
+def scale_up(*, previous: Picture | None, study: FewLabelErrors) -> Picture:
     """Draw the mean errors over the share of labels, with standard deviations over the draws.
 
-    `fitted`, `scene`, `plane`, `snapshot`: as for every picture; not used. `study`: of several shares of labels.
+    `study`: of several shares of labels.
     """
     strokes, top = [], 0.0
     for shift, method in enumerate((CONSTANT, *COLOURS)):
@@ -130,11 +110,11 @@ def scale_up(
         top = previous.extent[3]
     keys = (*(Key(method, role, "line") for method, role in COLOURS.items()), *_keys(False))
     extent = (100 * study.shares[0] - 1.5, 100 * study.shares[-1] + 1.5, 0.0, top)
-    return _picture(SCALE_UP, study, [], strokes, [], keys, extent, AXES)
+    return _picture(study, [], strokes, [], keys, extent, AXES)
 
 
-BARS = Mode("methods", "methods", "Methods", "MSE, few labels", bars, ("study",))
-SCALE_UP = Mode("scale-up", "more labels", "More labels", "MSE, few labels", scale_up, ("study",))
+BARS = Mode("methods", "methods", "Methods", "MSE, few labels", bars)
+SCALE_UP = Mode("scale-up", "more labels", "More labels", "MSE, few labels", scale_up)
 
 
 def _keys(paper: bool) -> tuple[Key, ...]:
@@ -143,7 +123,6 @@ def _keys(paper: bool) -> tuple[Key, ...]:
 
 
 def _picture(
-    mode: Mode,
     study: FewLabelErrors,
     areas: list[Area],
     strokes: list[Stroke],
@@ -154,7 +133,7 @@ def _picture(
 ) -> Picture:
     if not study.total:
         middle = (extent[0] + extent[1]) / 2, (extent[2] + extent[3]) / 2
-        return Picture(mode=mode.name, extent=extent, roles=ROLES, tags=(Tag(*middle, TOO_FEW, SECONDARY, "center"),))
+        return Picture(extent=extent, roles=ROLES, tags=(Tag(*middle, TOO_FEW, SECONDARY, "center"),))
     one_share = len(study.shares) == 1
     labels = [Number("labels", study.n_labelled, help="labelled rows")] if one_share else []
     done = f"now {study.current}, done" if study.current else "done"
@@ -164,7 +143,6 @@ def _picture(
         Number(done, 100.0 * study.done / study.total, "%", "settings are cross-validated on the labelled rows"),
     )
     return Picture(
-        mode=mode.name,
         extent=extent,
         roles=ROLES,
         areas=tuple(areas),

@@ -28,7 +28,7 @@ from supdr_viz.pictures.methods.gate_parts import (
 )
 from supdr_viz.pictures.picture import Picture, Stroke
 from supdr_viz.pictures.scene import Extent, spread_strip, steady_extent
-from supdr_viz.pictures.surface import LatentPlane, contours, grid
+from supdr_viz.pictures.surface import contours, grid
 from supdr_viz.pictures.types import Scene
 
 # Cells of the regions' image per axis.
@@ -43,9 +43,7 @@ SAMPLES = 120
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 
 
-def regions(
-    fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None, *, split: Split
-) -> Picture:
+def regions(*, fitted: Any, scene: Scene, snapshot: Snapshot, previous: Picture | None, split: Split) -> Picture:
     """Colour the plane by the gate that wins, the more opaque the more it wins; planar data also show their lines."""
     if scene.plane.exact:
         return _input_regions(fitted, scene, snapshot)
@@ -62,7 +60,6 @@ def _input_regions(fitted: Any, scene: Scene, snapshot: Snapshot) -> Picture:
     if not distinct(fitted, scene):
         role = (first + fitted.gate(scene.plane.lift(rows)).argmax(axis=1)).astype(np.uint8)
     return Picture(
-        mode="regions",
         extent=extent,
         roles=roles,
         rows=rows,
@@ -128,7 +125,6 @@ def _gating_regions(fitted: Any, scene: Scene, snapshot: Snapshot, previous: Pic
     exact = strip or Z.shape[1] == 2
     where = "gating space" if exact else f"plane of {Z.shape[1]} dimensions"
     return Picture(
-        mode="regions",
         extent=extent,
         roles=roles,
         rows=points,

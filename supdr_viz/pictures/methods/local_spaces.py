@@ -22,16 +22,14 @@ from supdr_viz.pictures.methods.gate_parts import (
 )
 from supdr_viz.pictures.picture import Key, Panel, Picture, Stroke, Tag
 from supdr_viz.pictures.scene import Extent, spread_strip, steady_extent
-from supdr_viz.pictures.surface import LatentPlane, contours
+from supdr_viz.pictures.surface import contours
 from supdr_viz.pictures.types import Scene
 
 GUTTER = 0.025
 MAX_PANELS = 9
 
 
-def spaces(
-    fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None, *, split: Split
-) -> Picture:
+def spaces(*, fitted: Any, scene: Scene, snapshot: Snapshot, previous: Picture | None, split: Split) -> Picture:
     """Show the local space of every used model, in order of usage: the rows in which its gate wins, and its line."""
     roles, first = roles_of(fitted, scene)
     winner, usage, names = winners(fitted, split), fitted.usage_, model_names(fitted, scene)
@@ -58,7 +56,6 @@ def spaces(
         tags.append(Tag(x_low + 0.012, y_high - 0.026, f"{names[m]}  {100 * usage[m]:.0f} %", 0))
     more = len(usage) - len(order)
     return Picture(
-        mode="spaces",
         extent=(0.0, 1.0, 0.0, 1.0),
         roles=roles,
         rows=placed,

@@ -46,7 +46,7 @@ def modes(estimator: Any, task: str) -> tuple[Mode, ...]:
     return (TARGETS, MEANS, MARGINS) if estimator.solver in ("mac", "admm") else (MEANS, MARGINS)
 
 
-def targets(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
+def targets(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
     """Draw F(x) with an arrow to its target z; colours are the cases of the Z step."""
     rows, tips = plane.place_both(fitted.embedding_, fitted.targets_)
     means = plane.project(fitted.class_means_)
@@ -59,7 +59,6 @@ def targets(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, p
     lines = _classifiers(fitted, plane, extent, class_role)
     figure = _figure(corners, roles.index("muted"), "dotted")
     return Picture(
-        mode=TARGETS.name,
         extent=extent,
         roles=roles,
         rows=scene.padded(rows),
@@ -73,7 +72,9 @@ def targets(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, p
     )
 
 
-def class_means(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
+def class_means(
+    *, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None
+) -> Picture:
     """Draw the class means, what is around them, and the regular figure closest to them."""
     own = fitted.class_means_
     means, ideal = plane.project(own), shapes.regular_corners(own)
@@ -88,7 +89,6 @@ def class_means(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapsho
     edges = shapes.all_edges(means) if len(means) <= MAX_EDGES_OF else shapes.closed(means[order])
     hull = [Area(shapes.closed(means[order]), primary)] if len(means) > 2 else []
     return Picture(
-        mode=MEANS.name,
         extent=extent,
         roles=roles,
         strokes=(
@@ -107,7 +107,7 @@ def class_means(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapsho
     )
 
 
-def spokes(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
+def spokes(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
     """Draw where two layers put rows that did not train them; arrows lead to where their own label pulls them."""
     labelled = scene.is_labelled[: scene.n_train]
     left_out, own = fitted.embedding_.copy(), fitted.embedding_.copy()
@@ -126,7 +126,6 @@ def spokes(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, pr
     half = Stroke(shapes.circle(centre, 0.5 * radius), roles.index("border"), 1.0)
     numbers = [Number("left-out error", 100.0 * snapshot.diagnostics["plane_error"], "%", "of rows that did not train")]
     return Picture(
-        mode=SPOKES.name,
         extent=extent,
         roles=roles,
         rows=scene.padded(rows),

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.iterate import Snapshot
 from supdr_viz.pictures.methods.mode import Mode
 from supdr_viz.pictures.picture import Key, Picture, RowValue, Stroke
 from supdr_viz.pictures.scene import Extent
-from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.pictures.types import Scene
 
 PULL_RANGE = (-0.08, 1.08)
@@ -37,19 +35,18 @@ GUIDES = np.array(
 )
 
 
-def margins(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
+def margins(*, fitted: Any, scene: Scene, previous: Picture | None) -> Picture:
     """Draw margin y·f(x) across and up the label's pull (the dual variable), as a share of its largest value.
 
     For the hinge loss, rows without pull lie beyond margin 1, support vectors on it, and rows at the upper bound C
     before it.
 
-    `fitted`: a classifier with ``label_pull_``; `plane`: not used; `snapshot`: not used.
+    `fitted`: a classifier with ``label_pull_``.
     """
     labelled = scene.is_labelled[: scene.n_train, None]
     both = np.column_stack([margins_of(fitted, scene.code[: scene.n_train]), fitted.label_pull_])
     rows = scene.padded(np.where(labelled, both, np.nan))
     return Picture(
-        mode=MARGINS.name,
         extent=_steady(rows[:, 0], previous.extent if previous else START),
         roles=("muted",),
         rows=rows,

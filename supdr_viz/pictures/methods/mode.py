@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 from supdr_viz.pictures.picture import Picture
 
-# ``build(fitted, scene, plane, snapshot, previous, **needs)``: the picture of one iteration. `fitted` is
-# ``at(snapshot)``, `plane` the latent plane on display, `previous` the last picture of this mode, whose extent should
-# be kept while it serves. What else a mode `needs` comes by name.
+# Returns the picture of one iteration.  It is given what its parameters name:
+#
+# - `fitted`: ``at(snapshot)``; `snapshot`; `scene`; `split`: the rows themselves;
+# - `plane`: the latent plane on display; `places`: where the rows stand on it;
+# - `previous`: the last picture of this mode or None; its extent should be kept while it serves;
+# - `surface`: the latest predictions of all rows or None; it may trail the frames;
+# - `losses`: the `Curves` so far; `segments`: the iterations at which hyper-parameters changed;
+# - `study`: the `FewLabelErrors` that an experiment has measured so far;
+# - `input_rows`: the `InputRows` that says which rows are near.
 Build = Callable[..., Picture]
 
 
@@ -22,10 +31,6 @@ class Mode:
     title: title of the card.
     caption: a few words beside the title.
     build: makes the picture, in a worker thread.
-    needs: what `build` takes beside the usual: the rows themselves (`Split`), the latest predictions of all rows
-        (`Surface` or None; it may trail the frames), the losses so far (`Curves`), the iterations at which
-        hyper-parameters changed (tuple of int), what an experiment has measured so far (`FewLabelErrors`), where the
-        rows stand on the latent plane, the `InputRows` that says which rows are near.
     """
 
     name: str
@@ -33,7 +38,15 @@ class Mode:
     title: str
     caption: str
     build: Build
-    needs: tuple[str, ...] = ()
+
+    @cached_property
+    def needs(self) -> tuple[str, ...]:
+        """Names of what `build` is given."""
+        return tuple(inspect.signature(self.build).parameters)
+
+    def draw(self, offered: Mapping[str, Any]) -> Picture:
+        """Return the picture of one iteration; `offered`: what `build` may be given, by name."""
+        return replace(self.build(**{name: offered[name] for name in self.needs}), mode=self.name)
 
     @property
     def is_measured(self) -> bool:

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.iterate import Snapshot
 from supdr_viz.data.split import Split
 from supdr_viz.pictures.methods.mode import Mode
 from supdr_viz.pictures.picture import Number, Picture, Tag
-from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.pictures.types import Scene
 
 LEVELS = 64
@@ -29,15 +27,7 @@ DEVIATIONS = 2.5
 GAP = 2
 
 
-def parameters(
-    fitted: Any,
-    scene: Scene,
-    plane: LatentPlane,
-    snapshot: Snapshot,
-    previous: Picture | None,
-    *,
-    split: Split,
-) -> Picture:
+def parameters(*, fitted: Any, scene: Scene, split: Split) -> Picture:
     """Draw cells of X, what the model expects of them, and the natural parameters U V + b behind that.
 
     Rows that are pictures come as pictures; else rows stand below each other, sorted by class or target.
@@ -50,7 +40,6 @@ def parameters(
     else:
         image, tags = _as_table(levels)
     return Picture(
-        mode=PARAMETERS.name,
         extent=(0.0, 1.0, 0.0, 1.0),
         roles=ROLES,
         image=image[::-1],
@@ -60,7 +49,7 @@ def parameters(
     )
 
 
-PARAMETERS = Mode("parameters", "parameters", "Parameters", "and what they mean", parameters, needs=("split",))
+PARAMETERS = Mode("parameters", "parameters", "Parameters", "and what they mean", parameters)
 
 
 def _chosen_rows(scene: Scene) -> NDArray:

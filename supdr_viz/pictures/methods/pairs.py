@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.iterate import Snapshot
 from supdr_viz.data.split import Split
 from supdr_viz.pictures.methods.mode import Mode
 from supdr_viz.pictures.picture import Number, Picture
 from supdr_viz.pictures.scene import grey_levels
-from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.pictures.types import Scene
 
 # Pairs in a line.
@@ -22,13 +20,10 @@ ACROSS = 4
 FOOT = 0.07
 
 
-def pairs(
-    fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None, *, split: Split
-) -> Picture:
+def pairs(*, fitted: Any, scene: Scene, split: Split) -> Picture:
     """Draw a few training rows of every class, original left, reconstruction right.
 
-    `fitted`: with ``reconstruction_``; `scene`: of rows that are pictures; `plane`: not used; `snapshot`: not used;
-    `previous`: not used: the places never change.
+    `fitted`: with ``reconstruction_``; `scene`: of rows that are pictures.
     """
     assert scene.images is not None
     rebuilt = fitted.reconstruction_
@@ -46,14 +41,13 @@ def pairs(
         photo[top : top + height, left : left + width] = original
         photo[top : top + height, left + width + gap : left + 2 * width + gap] = copy
     return Picture(
-        mode=PAIRS.name,
         extent=(0.0, float(side), 0.0, float(side)),
         photo=photo[::-1],
         numbers=(unexplained(split.X_train, rebuilt),),
     )
 
 
-PAIRS = Mode("pairs", "pictures", "Pictures", "original, copy", pairs, needs=("split",))
+PAIRS = Mode("pairs", "pictures", "Pictures", "original, copy", pairs)
 
 
 def sample(scene: Scene, count: int) -> NDArray:

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from supdr.engine.iterate import Snapshot
 from supdr_viz.pictures.methods.mode import Mode
 from supdr_viz.pictures.picture import Key, Picture
-from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.pictures.types import Scene
 
 
-def reconstruction(
-    fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None
-) -> Picture:
+def reconstruction(*, fitted: Any, scene: Scene) -> Picture:
     """Draw the training rows as reconstructed, in the plane of the data, with a thin line to every original.
 
-    `fitted`: with ``reconstruction_``; `plane`: not used; `snapshot`: not used; `previous`: not used: the plane of the
-    data stays.
+    `fitted`: with ``reconstruction_``.
     """
     return Picture(
-        mode=RECONSTRUCTION.name,
         extent=scene.plane.extent,
         roles=("muted",),
         rows=scene.padded(scene.plane.project(fitted.reconstruction_)),

@@ -7,32 +7,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.iterate import Snapshot
 from supdr_viz.pictures.methods.mode import Mode
 from supdr_viz.pictures.picture import Key, Number, Picture, Stroke
 from supdr_viz.pictures.scene import steady_extent
-from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.pictures.types import Scene, Surface
 
 # Room around the points, as a share of their range.
 ROOM = 0.1
 
 
-def predictions(
-    fitted: Any,
-    scene: Scene,
-    plane: LatentPlane,
-    snapshot: Snapshot,
-    previous: Picture | None,
-    *,
-    surface: Surface | None,
-) -> Picture:
+def predictions(*, fitted: Any, scene: Scene, previous: Picture | None, surface: Surface | None) -> Picture:
     """Draw the predicted value of every row over its true one.
 
     Training rows, unlabelled ones included, are predicted from their own latent rows in every frame; test rows follow
     with the surfaces, because a calibrated prediction is dear.
 
-    `fitted`: a regressor with ``transduction_``; `plane`: not used; `snapshot`: not used.
+    `fitted`: a regressor with ``transduction_``.
     """
     true = scene.target
     predicted = np.full(len(true), np.nan)
@@ -47,7 +37,6 @@ def predictions(
     middle = float(true[scene.is_labelled].mean())
     corners = np.array(extent[:2])
     return Picture(
-        mode=PREDICTIONS.name,
         extent=extent,
         roles=("text", "muted"),
         rows=np.column_stack([true, predicted]),
@@ -61,7 +50,7 @@ def predictions(
     )
 
 
-PREDICTIONS = Mode("predictions", "predicted", "Predicted", "against true values", predictions, needs=("surface",))
+PREDICTIONS = Mode("predictions", "predicted", "Predicted", "against true values", predictions)
 
 
 def explained(true: NDArray, predicted: NDArray) -> float:

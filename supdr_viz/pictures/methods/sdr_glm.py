@@ -48,16 +48,7 @@ def modes(estimator: Any, task: str) -> tuple[Mode, ...]:
 # --- J ----------------------------------------------------------------------------------------------------------------
 
 
-def ascent(
-    fitted: Any,
-    scene: Scene,
-    plane: LatentPlane,
-    snapshot: Snapshot,
-    previous: Picture | None,
-    *,
-    losses: Curves,
-    segments: tuple[int, ...],
-) -> Picture:
+def ascent(*, snapshot: Snapshot, previous: Picture | None, losses: Curves, segments: tuple[int, ...]) -> Picture:
     """Draw J over the sweeps, and hung under 0 one below the other the parts that add up to it."""
     shown = losses.iteration <= snapshot.iteration
     sweeps = losses.iteration[shown].astype(float)
@@ -82,7 +73,6 @@ def ascent(
     ]
     marked = [Stroke(shapes.joined(changes), 1, 1.0, "dotted")] if changes else []
     return Picture(
-        mode=ASCENT.name,
         extent=extent,
         roles=roles,
         areas=tuple(areas),
@@ -140,14 +130,7 @@ def _ascent_extent(total: NDArray, losses: Curves, previous: Picture | None) -> 
 
 
 def balance(
-    fitted: Any,
-    scene: Scene,
-    plane: LatentPlane,
-    snapshot: Snapshot,
-    previous: Picture | None,
-    *,
-    losses: Curves,
-    segments: tuple[int, ...],
+    *, fitted: Any, snapshot: Snapshot, previous: Picture | None, losses: Curves, segments: tuple[int, ...]
 ) -> Picture:
     """Draw the way of the two misfits, the weighted one of X across and the one of Y up; both at 0 is a perfect fit."""
     start = max((segment for segment in segments if segment <= snapshot.iteration), default=0)
@@ -167,7 +150,6 @@ def balance(
     roles = ("primary", "muted", "text", "secondary")
     corner = np.array([[low[0], 0.0], [reach[0], 0.0], [np.nan, np.nan], [0.0, low[1]], [0.0, reach[1]]])
     return Picture(
-        mode=BALANCE.name,
         extent=extent,
         roles=roles,
         strokes=(
@@ -201,7 +183,7 @@ def _balance_numbers(fitted: Any, snapshot: Snapshot, means: NDArray, now: NDArr
 # --- singular values --------------------------------------------------------------------------------------------------
 
 
-def spectrum(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
+def spectrum(*, fitted: Any, snapshot: Snapshot, previous: Picture | None) -> Picture:
     """Draw the singular values of UV as bars, those of centred X as steps, and the threshold that these must pass."""
     diagnostics = snapshot.diagnostics
     values = np.array([diagnostics[name] for name in diagnostics if name.startswith("singular_value_")])
@@ -224,7 +206,6 @@ def spectrum(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, 
         high = previous.extent[3]
     line = np.array([[0.4, threshold], [count + 0.6, threshold]], dtype=float)
     return Picture(
-        mode=SPECTRUM.name,
         extent=(0.4, count + 0.6, -0.14 * high, high),
         roles=("primary", "muted", "error", "secondary"),
         strokes=(Stroke(steps, 1, 2.4), Stroke(line, 2, 1.6, "dashed")),
@@ -248,16 +229,13 @@ def spectrum(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, 
 # --- new rows ---------------------------------------------------------------------------------------------------------
 
 
-def new_rows(
-    fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None, *, split: Split
-) -> Picture:
+def new_rows(*, fitted: Any, scene: Scene, plane: LatentPlane, previous: Picture | None, split: Split) -> Picture:
     """Draw training rows as learnt with their labels, filled, and as `transform` puts them, hollow."""
     own, folded = fitted.embedding_, fitted.transform(split.X_train)
     rows, tips = plane.place_both(own, folded)
     extent = steady_extent(np.concatenate([rows, tips]), previous.extent if previous else None)
     size = max(float(np.linalg.norm(own)), np.finfo(float).tiny)
     return Picture(
-        mode=NEW_ROWS.name,
         extent=extent,
         roles=("text", "secondary"),
         rows=scene.padded(rows),
@@ -288,8 +266,7 @@ def _decision(fitted: Any, scene: Scene, plane: LatentPlane, extent: Extent) -> 
     return () if line is None else (Stroke(line, 0, 1.3, "solid", 0.75),)
 
 
-_RUN = ("losses", "segments")
-ASCENT = Mode("ascent", "J and its parts", "Objective J", "rises in every sweep", ascent, needs=_RUN)
-BALANCE = Mode("balance", "X against Y", "Balance", "of X and targets", balance, needs=_RUN)
+ASCENT = Mode("ascent", "J and its parts", "Objective J", "rises in every sweep", ascent)
+BALANCE = Mode("balance", "X against Y", "Balance", "of X and targets", balance)
 SPECTRUM = Mode("spectrum", "spectrum", "Spectrum", "what the ridges leave", spectrum)
-NEW_ROWS = Mode("new_rows", "as new rows", "New rows", "with → without labels", new_rows, needs=("split",))
+NEW_ROWS = Mode("new_rows", "as new rows", "New rows", "with → without labels", new_rows)

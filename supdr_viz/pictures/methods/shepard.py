@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.engine.iterate import Snapshot
 from supdr.quality.distances import rank_correlation
 from supdr_viz.pictures.map_quality import InputRows
 from supdr_viz.pictures.methods.mode import Mode
 from supdr_viz.pictures.picture import Key, Number, Picture, Stroke
-from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.pictures.types import Scene
 
 # Both axes end here; their unit is the median, so that they stand still while the map grows.
@@ -27,22 +23,12 @@ SAME, OTHER = 1, 2
 DIAGONAL = np.array([[0.0, 0.0], [REACH, REACH]], dtype=float)
 
 
-def shepard(
-    fitted: Any,
-    scene: Scene,
-    plane: LatentPlane,
-    snapshot: Snapshot,
-    previous: Picture | None,
-    *,
-    places: NDArray,
-    input_rows: InputRows,
-) -> Picture:
+def shepard(*, scene: Scene, places: NDArray, input_rows: InputRows) -> Picture:
     """Draw how many pairs have which two distances: those of one class, and those of different ones.
 
     Pairs on the diagonal keep their distance, in units of the median.  Below it rows are drawn together, above it torn.
 
-    `fitted`: not used; `plane`: not used; `snapshot`: not used; `previous`: not used; `places` (n, 2): where the rows
-    stand on the plane.
+    `places` (n, 2): where the rows stand on the plane.
     """
     (first, second), apart = input_rows.pairs, input_rows.apart
     away = np.linalg.norm(places[first] - places[second], axis=1)
@@ -51,7 +37,6 @@ def shepard(
     groups = (~same, same) if scene.task == "classification" else (np.ones(len(first), dtype=bool),)
     keys = (Key("different classes", ROLES[OTHER]), Key("same class", ROLES[SAME]))
     return Picture(
-        mode=SHEPARD.name,
         extent=(0.0, REACH, 0.0, REACH),
         roles=ROLES,
         image=_image(across, up, groups),
@@ -68,14 +53,7 @@ def shepard(
     )
 
 
-SHEPARD = Mode(
-    "shepard",
-    "distances",
-    "Distances",
-    "drawn against true",
-    shepard,
-    needs=("places", "input_rows"),
-)
+SHEPARD = Mode("shepard", "distances", "Distances", "drawn against true", shepard)
 
 
 def _numbers(correlation: float) -> tuple[Number, ...]:

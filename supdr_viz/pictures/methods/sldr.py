@@ -14,7 +14,6 @@ from supdr_viz.pictures.methods.local_spaces import spaces
 from supdr_viz.pictures.methods.margins import MARGINS
 from supdr_viz.pictures.methods.mode import Mode
 from supdr_viz.pictures.picture import Area, Key, Picture, Tag
-from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.pictures.types import Scene
 
 
@@ -23,7 +22,7 @@ def modes(estimator: Any, task: str) -> tuple[Mode, ...]:
     return REGIONS, SPACES, USAGE, MARGINS
 
 
-def usage(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
+def usage(*, fitted: Any, scene: Scene, snapshot: Snapshot) -> Picture:
     """Show how many rows each local model wins, and its mean weight: which views are needed."""
     roles, first = roles_of(fitted, scene)
     won, weight, names = fitted.usage_, fitted.gate_.mean(axis=0), model_names(fitted, scene)
@@ -38,7 +37,6 @@ def usage(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, pre
         tags.append(Tag(0.02, top - 0.21 * height, name, 0))
         tags.append(Tag(0.98, top - 0.21 * height, f"{100 * won[m]:.0f} %", 0, "right"))
     return Picture(
-        mode="usage",
         extent=(0.0, 1.0, 0.0, 1.0),
         roles=roles,
         areas=tuple(areas),
@@ -55,6 +53,6 @@ def _bar(share: float, bottom: float, top: float) -> NDArray:
     return np.array([[0.02, bottom], [right, bottom], [right, top], [0.02, top]], dtype=float)
 
 
-REGIONS = Mode("regions", "gate", "Gating regions", "gating space", regions, ("split",))
-SPACES = Mode("spaces", "local", "Local spaces", "where it wins", spaces, ("split",))
+REGIONS = Mode("regions", "gate", "Gating regions", "gating space", regions)
+SPACES = Mode("spaces", "local", "Local spaces", "where it wins", spaces)
 USAGE = Mode("usage", "usage", "Gate usage", "rows and weight", usage)

@@ -12,7 +12,6 @@ import numpy as np
 from contourpy import contour_generator
 from numpy.typing import NDArray
 
-from supdr.engine.iterate import Snapshot
 from supdr_viz.pictures.methods import shapes
 from supdr_viz.pictures.methods.few_labels_errors import BARS, SCALE_UP
 from supdr_viz.pictures.methods.margins import MARGINS
@@ -41,12 +40,12 @@ def modes(estimator: Any, task: str) -> tuple[Mode, ...]:
     return PREDICTIONS, SPREAD, RECONSTRUCTION, BARS, SCALE_UP
 
 
-def spread(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
+def spread(*, fitted: Any, scene: Scene, plane: LatentPlane, previous: Picture | None) -> Picture:
     """Draw the field of predictions with its level lines, the labelled rows as large marks, the others small.
 
     Marks have the colours of their labels, other rows those of their predictions.
 
-    `fitted`: a regressor with a latent space; `plane`: the latent plane on display; `snapshot`: not used.
+    `fitted`: a regressor with a latent space; `plane`: the latent plane on display.
     """
     rows = plane.place(fitted.embedding_)
     extent = steady_extent(rows, previous.extent if previous else None)
@@ -55,7 +54,6 @@ def spread(fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, pr
     points, x, y = grid(extent, RESOLUTION)
     field = fitted.latent_decision_function(plane.lift(points)).reshape(len(y), len(x))
     return Picture(
-        mode=SPREAD.name,
         extent=extent,
         roles=ROLES,
         rows=scene.padded(np.where(labelled[:, None], np.nan, rows)),

@@ -49,3 +49,19 @@ def test_an_exchange_of_the_method_is_said_with_the_way_back():
         assert "data=moons" in visitor.query
         assert "method=LDA" in visitor.query
         assert not visitor.sees("LDA predicts classes:")
+
+
+def test_a_file_need_not_be_sent_again_to_another_page():
+    """A link that speaks of it uses it at once; else one press in the dialog does."""
+    with Visitor("?data=moons&method=LSDR", name="anna") as first:
+        first.press("Open a file …").upload("numbers.csv", NUMBERS)
+        first.choose("Target", "size").press("Use this file").settle()
+        query = f"?{first.query.lstrip('?')}"
+        with Visitor(query, "compare", name="anna") as linked:
+            assert linked.sees("In use: numbers.csv.")
+            assert "data.name=numbers.csv" in linked.query
+        with Visitor(page="sensitivity", name="anna") as asked:
+            asked.press("Open a file …").press("numbers.csv").settle()
+            assert asked.sees("60 rows, 3 columns")
+        with Visitor(query, "compare", name="berta") as stranger:
+            assert stranger.sees("These settings use the file numbers.csv: press Open a file.")

@@ -9,9 +9,9 @@ from supdr_viz.export.film import gif
 from supdr_viz.export.progress import part
 from supdr_viz.lessons import LESSONS
 from supdr_viz.lessons.document import lesson_html
-from supdr_viz.ui import upload_budget
 from supdr_viz.ui.background import LONG_WORK, Cancelled, Job, attempt
 from supdr_viz.ui.panel_workarounds import BoundedDropper
+from supdr_viz.ui.visitor import held
 from tests.viz.films import film, finished
 from tests.viz.upload_pieces import send
 from tests.viz.visitor import Visitor
@@ -59,8 +59,8 @@ def test_a_file_whose_sender_has_gone_is_not_held():
         visitor.choose("Data set", "A file …")
         (dropper, *_) = visitor.page.select(BoundedDropper)
         visitor.do(lambda: send(dropper, "a.csv", 1, bytes(300_000)))
-        assert upload_budget.held(dropper) >= 300_000
-    assert upload_budget.held(dropper) == 0
+        assert held(dropper) >= 300_000
+    assert held(dropper) == 0
 
 
 def test_the_steps_of_a_lesson_are_told_and_it_ends_where_it_is_cancelled():

@@ -56,7 +56,7 @@ def test_shuffled_labels_draw_a_band_and_say_a_sentence():
         assert error < low <= high
         assert band(visitor) == pytest.approx([low, high], rel=0.01)
         assert visitor.stage().get("charts", "errors", "extent")[3] >= high
-        assert visitor.sees("Chance hardly does this")
+        assert visitor.sees("Shuffled labels hardly ever do as well")
         assert "shuffled labels" in visitor.head("Error")
         visitor.mark("map of shuffled labels").settle()
         assert visitor.sees("The same rows, shuffled labels")
@@ -177,7 +177,7 @@ def test_agreement_names_the_classes_that_move():
     assert agreement(answer, ["a", "b", "c"]) == [
         "1 of 4 seeds agree about the place of class b.",
         "2 of 4 seeds agree about the place of class c.",
-        "About the places of the other classes all agree.",
+        "All fits agree where the other classes lie.",
     ]
 
 
@@ -276,7 +276,7 @@ def test_neighbours_are_compared_class_by_class():
         assert visitor.sees("Measured on 45 new rows at iteration 4")
         assert all(
             visitor.sees(word)
-            for word in ("are false and of another class", "setosa", "(steadiness)", "(cohesiveness)")
+            for word in ("are false neighbours from another class", "setosa", "(steadiness)", "(cohesiveness)")
         )
         rows = next(each for each in visitor.parts() if "training rows" in (getattr(each, "options", None) or []))
         visitor.do(lambda: rows.param.update(value="training rows"))
@@ -298,8 +298,8 @@ def test_shares_of_false_and_lost_neighbours_are_the_librarys():
     found = class_trust(X, X[:, :2], y)
     text = class_text(found, ["red", "green", "blue"])
     share = found.n_rows / 80
-    assert f"{100 * share @ found.false_other:.0f}\u00a0% are false and of another class" in text
-    assert f"{100 * share @ found.lost_own:.0f}\u00a0% are lost though of the own class, which was torn" in text
+    assert f"{100 * share @ found.false_other:.0f}\u00a0% are false neighbours from another class" in text
+    assert f"{100 * share @ found.lost_own:.0f}\u00a0% are lost from the same class, which was torn" in text
     worst = ["red", "green", "blue"][int(np.argmax(found.false_other + found.lost_own))]
     assert re.search("<td>(red|green|blue)</td>", text).group(1) == worst
 

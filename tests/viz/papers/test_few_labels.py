@@ -10,7 +10,7 @@ from supdr.datasets import make_curved_sheet
 from supdr_viz.experiment.build import build_estimator
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.papers.data import load_scaled, scaled
-from supdr_viz.papers.few_labels import FOLDS, N_DRAWS, Cell, Study, folds, known
+from supdr_viz.papers.few_labels import FOLDS, N_DRAWS, Cell, Study, folds, labels_at
 from supdr_viz.papers.few_labels_estimator import DECADES, DEGREES, RATES, STEP, Chosen, Loop, Searched
 from supdr_viz.papers.snf import RIVALS, SETS, WINS, paper_counts, win_rows
 from supdr_viz.papers.snf_paper import METHODS, lines, printed, reported
@@ -75,7 +75,7 @@ def test_the_study_has_an_error_for_every_draw(study):
 def test_the_constants_errors_are_those_of_the_labels_mean(study):
     for share in study.shares:
         for draw, error in enumerate(study.errors[Cell("Constant", share)]):
-            rows = study.drawn(share, draw)
+            rows = study.labelled_rows(share, draw)
             rest = np.delete(study.y, rows)
             assert error == pytest.approx(np.mean((rest - study.y[rows].mean()) ** 2))
 
@@ -83,11 +83,11 @@ def test_the_constants_errors_are_those_of_the_labels_mean(study):
 def test_draws_are_those_of_the_benchmark(study):
     for draw in range(N_DRAWS):
         expected = np.random.default_rng(100 + draw).permutation(38)[: round(0.3 * 38)]
-        np.testing.assert_array_equal(study.drawn(0.3, draw), expected)
+        np.testing.assert_array_equal(study.labelled_rows(0.3, draw), expected)
 
 
 def test_ls_svm_is_chosen_by_a_plain_loop(study):
-    rows = study.drawn(0.3, 0)
+    rows = study.labelled_rows(0.3, 0)
     gammas = [gamma / 4 for gamma in (0.03, 0.1, 0.3, 1.0, 3.0)]
     grid = [LSSVM(C, gamma=g, preprocessing="none") for C in (0.01, 0.1, 1, 10, 100) for g in gammas]
     grid += [
@@ -95,12 +95,12 @@ def test_ls_svm_is_chosen_by_a_plain_loop(study):
     ]
     risks = [
         sum(
-            ((model.fit(study.X, known(study.y, kept)).transduction_[held] - study.y[held]) ** 2).sum()
-            for kept, held in folds(known(study.y, rows))
+            ((model.fit(study.X, labels_at(study.y, kept)).transduction_[held] - study.y[held]) ** 2).sum()
+            for kept, held in folds(labels_at(study.y, rows))
         )
         for model in grid
     ]
-    chosen = grid[int(np.argmin(risks))].fit(study.X, known(study.y, rows))
+    chosen = grid[int(np.argmin(risks))].fit(study.X, labels_at(study.y, rows))
     unlabelled = np.delete(np.arange(38), rows)
     error = np.mean((chosen.transduction_ - study.y)[unlabelled] ** 2)
     assert study.errors[Cell("LS-SVM", 0.3)][0] == pytest.approx(error)
@@ -113,21 +113,21 @@ def test_methods_that_learn_beat_the_constant_on_a_linear_target(study):
 
 def test_folds_divide_the_labelled_rows():
     rows = np.random.default_rng(0).permutation(50)[:13]
-    y = known(np.ones(50), rows)
+    y = labels_at(np.ones(50), rows)
     parts = list(folds(y))
     assert len(parts) == FOLDS
     np.testing.assert_array_equal(np.concatenate([held for _, held in parts]), np.sort(rows))
     for kept, held in parts:
         np.testing.assert_array_equal(np.union1d(kept, held), np.sort(rows))
         assert len(kept) + len(held) == 13
-    assert len(list(folds(known(y, rows[:4])))) == 4
+    assert len(list(folds(labels_at(y, rows[:4])))) == 4
 
 
 @pytest.mark.parametrize("method", ["SNF", "LLR", "LS-SVM", "LapRLS"])
 def test_the_sweeps_estimator_gives_the_studys_errors(study, method):
     for draw in range(DRAWS):
-        rows = study.drawn(0.3, draw)
-        predicted = Chosen(method).fit(study.X, known(study.y, rows)).transduction_
+        rows = study.labelled_rows(0.3, draw)
+        predicted = Chosen(method).fit(study.X, labels_at(study.y, rows)).transduction_
         error = np.mean(np.delete(predicted - study.y, rows) ** 2)
         assert study.errors[Cell(method, 0.3)][draw] == pytest.approx(error, rel=1e-12)
 
@@ -417,7 +417,7 @@ def test_a_perfect_reconstruction_leaves_nothing():
     class Perfect:
         reconstruction_ = builder.split.X_train
 
-    drawn = pairs.pairs(Perfect(), scene, None, None, None, split=builder.split)
+    drawn = pairs.pairs(fitted=Perfect(), scene=scene, split=builder.split)
     np.testing.assert_array_equal(drawn.photo[::-1][:8, 2:10], drawn.photo[::-1][:8, 11:19])
     assert drawn.numbers[0].value == 0
 

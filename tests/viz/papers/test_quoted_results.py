@@ -8,7 +8,7 @@ import pytest
 
 from supdr_viz.lessons import LESSONS
 from supdr_viz.papers.command import items
-from supdr_viz.papers.summary import MISSED
+from supdr_viz.papers.report import MISSED
 from supdr_viz.presets.catalogue import PRESETS
 from tests.viz.papers.quoted_results import ELSEWHERE, QUOTES, LeftOut, Of, Quote, read_results
 

@@ -16,6 +16,12 @@ from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
 from tests.viz.prepared import prepared
 
 TASKS = [(name, task) for name, method in MENU.items() for task in method.tasks()]
+LONG = ("UMAP",)
+"""Compiled anew in every process."""
+
+every_task = pytest.mark.parametrize(
+    ("name", "task"), [pytest.param(*case, marks=[pytest.mark.slow] * (case[0] in LONG)) for case in TASKS]
+)
 
 LABELLED_ROWS_ONLY = {
     *("SLDR", "LinearSVM", "PolySVM", "RBFSVM", "PCASVM", "LDA", "KNN", "PCAProjection", "KernelPCAProjection"),
@@ -45,7 +51,7 @@ def quiet():
         yield
 
 
-@pytest.mark.parametrize(("name", "task"), TASKS)
+@every_task
 def test_a_third_of_the_labels_is_enough_to_show_everything(name, task):
     settings = Settings(method=name, label_share=0.3, test_share=0.25, **suited(name, task))
     _, parts, scene = prepared(settings)
@@ -71,7 +77,7 @@ def test_a_third_of_the_labels_is_enough_to_show_everything(name, task):
     assert ("constant" in rates) == (task == "regression")
 
 
-@pytest.mark.parametrize(("name", "task"), TASKS)
+@every_task
 def test_who_learns_from_unlabelled_rows(name, task):
     settings = Settings(method=name, label_share=0.3, test_share=0.0, **suited(name, task))
     parts = prepared(settings).split

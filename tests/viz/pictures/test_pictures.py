@@ -301,6 +301,7 @@ def test_numbers_are_those_of_the_snapshot():
 def test_numbers_are_written_shortly():
     assert [str(Number("a", value)) for value in (1.0, 0.0616, 12.345, 1234.5)] == ["1.000", "0.062", "12.35", "1234"]
     assert str(Number("gap", 81.43, "%")) == "81.4 %"
+    assert [str(Number("a", value)) for value in (-0.32, 2.8e-6)] == ["\N{MINUS SIGN}0.320", "2.8·10⁻⁶"]
 
 
 @pytest.mark.parametrize("side", [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])

@@ -261,7 +261,7 @@ def test_links_and_files_carry_the_colours():
 def test_distances_of_a_map_that_is_the_input_lie_on_the_diagonal(data):
     _, parts, scene = prepared(dataclasses.replace(WINE, data=data))
     input_rows = InputRows(scene, parts)
-    picture = shepard(None, scene, None, None, None, places=3.0 * input_rows.rows, input_rows=input_rows)
+    picture = shepard(scene=scene, places=3.0 * input_rows.rows, input_rows=input_rows)
     assert picture.numbers[0].value == pytest.approx(1.0)
     curve = picture.strokes[-1].points
     np.testing.assert_allclose(curve[:, 0], curve[:, 1], atol=REACH / 30)
@@ -273,7 +273,7 @@ def test_a_map_of_one_point_has_no_order_of_distances():
     _, parts, scene = prepared(WINE)
     input_rows = InputRows(scene, parts)
     places = np.zeros((len(input_rows.rows), 2))
-    assert shepard(None, scene, None, None, None, places=places, input_rows=input_rows).numbers == ()
+    assert shepard(scene=scene, places=places, input_rows=input_rows).numbers == ()
 
 
 # --- the comparison ---------------------------------------------------------------------------------------------------

@@ -19,8 +19,9 @@ from tornado.web import Finish, HTTPError
 
 from supdr_viz.serving.admission import Admission, Ended, Refusal
 from supdr_viz.serving.page_start import FilesAsked
-from supdr_viz.serving.visitor_cookie import PAYLOAD, Cookie, process_of, visitor_of
+from supdr_viz.serving.visitor_cookie import Cookie, process_of, visitor_of
 from supdr_viz.serving.waiting_room import BREATH, LONGEST_LULL, LULL, WaitingRoom
+from supdr_viz.ui.visitor import PAYLOAD
 from tests.viz.made_requests import request_of
 
 

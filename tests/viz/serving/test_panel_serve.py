@@ -25,9 +25,9 @@ from tornado.testing import bind_unused_port
 from supdr_viz import panel_serve
 from supdr_viz.pages import PAGES, Addresses, link, page_arguments, page_asked, site
 from supdr_viz.serving import server as own_server
-from supdr_viz.serving.visitor_cookie import COOKIE, current_visitor
 from supdr_viz.ui import panel_workarounds
 from supdr_viz.ui.own_files import OwnFile
+from supdr_viz.ui.visitor import COOKIE, current_visitor
 from supdr_viz.views.stage.socket import StageSocket
 
 APPS = Path(__file__).parents[3] / "apps"

@@ -1,5 +1,6 @@
 """Whoever asks a server for too much is told so in one sentence, and the others go on."""
 
+import gc
 import threading
 
 import pytest
@@ -11,7 +12,7 @@ from supdr_viz.pages.sensitivity import runner
 from supdr_viz.pages.sensitivity.runner import Phase, SweepRunner
 from supdr_viz.ui import background
 from supdr_viz.ui.dropper import file_dropper
-from supdr_viz.ui.upload_budget import held
+from supdr_viz.ui.visitor import VisitorFile, file_of_visitor, held, keep
 from tests.viz.upload_pieces import send
 from tests.viz.visitor import Visitor
 
@@ -198,3 +199,31 @@ def test_a_second_file_takes_the_place_of_one_that_never_came_to_its_end(dropper
         send(field, f"{number}.csv", 1, bytes(1000))
     assert held(field) == 1000
     assert not came
+
+
+def test_a_file_is_at_hand_for_other_pages_of_its_visitor_only():
+    pages, before = [Owner() for _ in range(4)], held()
+    file = VisitorFile("anna", "a.csv", b"x,y\n1,2\n")
+    assert keep(pages[0], file) == ""
+    assert keep(pages[1], VisitorFile("anna", "b.csv", b"x")) == ""
+    assert file_of_visitor(pages[2], "anna").name == "b.csv"
+    assert held() - before == len(file.content) + 1  # the page that holds it, too, takes no more
+    assert file_of_visitor(pages[3], "berta") is None
+    keep(pages[1], VisitorFile("", "c.csv", b"x"))
+    assert file_of_visitor(pages[3], "") is None  # of whom it is, is unknown
+
+
+def test_a_file_outlives_the_page_to_which_it_was_sent_while_another_page_has_it():
+    first, second = Owner(), Owner()
+    keep(first, VisitorFile("carl", "a.csv", b"x,y\n1,2\n"))
+    assert file_of_visitor(second, "carl").name == "a.csv"
+    del first
+    gc.collect()
+    assert file_of_visitor(Owner(), "carl").name == "a.csv"
+    del second
+    gc.collect()
+    assert file_of_visitor(Owner(), "carl") is None
+
+
+class Owner:
+    """Holds files."""

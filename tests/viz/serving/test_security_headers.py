@@ -11,7 +11,7 @@ from panel.io.state import set_curdoc
 from tornado.httputil import HTTPHeaders
 
 from supdr_viz.serving.security_headers import Headers, Visitors, policy
-from supdr_viz.serving.visitor_cookie import COOKIE
+from supdr_viz.ui.visitor import COOKIE
 
 
 class Request:
