@@ -56,7 +56,7 @@ def by_others(path: Path, look: Preview) -> pd.DataFrame:
     if ending == ".xlsx":
         return _below_names(pd.read_excel(path, sheet_name=look.sheet, engine="calamine", header=None))
     if look.format == "ARFF":
-        return pd.DataFrame(arff.loadarff(path)[0])
+        return pd.DataFrame(arff.loadarff(path)[0]).replace(b"?", np.nan)  # SciPy leaves this as a level
     if ending == ".npz":
         with np.load(path) as arrays:
             return pd.concat([pd.DataFrame(arrays[name]) for name in arrays.files if name != "feature_names"], axis=1)

@@ -83,7 +83,7 @@ EMPTY = [
     ("empty in gzip", "a.csv.gz", gzip.compress(b""), "^a.csv.gz is empty.$"),
     ("empty LIBSVM", "a.libsvm", b"\n", "^a.libsvm is empty.$"),
     ("empty NPZ", "a.npz", npz_bytes(), "a.npz"),
-    ("one column", "a.tsv", b"a,b\n1,2\n", "by tabs"),
+    ("one column", "a.tsv", b"a\n1\n2\n", "commas, semicolons or tabs"),
     ("header only", "a.csv", b"a,b,class\n", "^a.csv has a header but no rows.$"),
     ("ARFF header only", "a.arff", HEADER.encode(), "^a.arff has a header but no rows.$"),
     ("Parquet without rows", "a.parquet", columns(a=[], y=[]), "No row is labelled"),

@@ -391,6 +391,42 @@ def test_three_header_lines_of_orange():
     assert look_at(head + rows, "t.tab", decline=["aside"]).columns[-1] == "remark"
 
 
+@pytest.mark.parametrize(
+    ("types", "columns"),
+    [
+        ("c\tlow very\\ high\td\ts\n\t\tclass\tmeta type=image", ("x1", "grade", "kind")),
+        ("c\td\tno yes\ts\nweight\t\t\t", ("grade", "kind", "remark")),
+        ("c\td\td\ts\n", ("x1", "grade", "kind", "remark")),
+    ],
+)
+def test_types_of_orange_may_list_levels_and_lack_roles(types, columns):
+    rows = "".join(f"{k / 2}\t{('low', 'very high')[k % 2]}\t{('no', 'yes')[k // 2 % 2]}\tr{k}\n" for k in range(ROWS))
+    text = f"x1\tgrade\tkind\tremark\n{types}\n{rows}"
+    look = look_at(text, "t.tab")
+    assert (look.n_rows, look.columns, look.target) == (ROWS, columns, "kind")
+    assert any("Left out, the types and roles below the names" in note for note in look.notes)
+    assert look_at(text, "t.tab", decline=["types"]).n_rows > ROWS
+
+
+def test_a_name_that_is_also_a_key_is_a_name():
+    rows = "".join(f"land {k},{'ab'[k % 2]},I{'ABCDEFGHIJKLMNOPQRSTUVWX'[k]}\n" for k in range(ROWS))
+    look = look_at(f"land,part,ID\n{rows}")
+    assert (look.n_rows, look.columns) == (ROWS, ("land", "part", "ID"))
+
+
+def test_years_beside_an_empty_corner_name_columns():
+    rows = "".join(f'"land {k}",{k / 2},{k / 4},{k}\n' for k in range(ROWS))
+    look = look_at(f'"","1940","1950","1960"\n{rows}')
+    assert (look.n_rows, look.columns[1:]) == (ROWS, ("1940", "1950", "1960"))
+
+
+@pytest.mark.parametrize("delimiter", [" ", ",", ";"])
+def test_an_ending_that_says_tabs_does_not_hold_where_there_are_none(delimiter):
+    rows = "".join(f"{k}{delimiter}{k / 2}{delimiter}{k % 2}\n" for k in range(ROWS))
+    look = look_at(f"id{delimiter}x{delimiter}kind\n{rows}", "t.tsv")
+    assert (look.n_rows, look.columns) == (ROWS, ("id", "x", "kind"))
+
+
 def test_a_header_in_the_middle_is_no_row():
     part = "".join(f"{k / 2},{'ab'[k % 2]}\n" for k in range(ROWS))
     text = f"x,kind\n{part}x,kind\n{part}"

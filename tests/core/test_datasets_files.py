@@ -218,6 +218,7 @@ def test_constant_columns_are_kept_and_noted():
         ("a,y,b", "y"),
         ("y,target,b", "target"),
         ("a,b,c", "c"),
+        ("class,sex,survived", "survived"),
     ],
 )
 def test_default_target(header, target):
@@ -225,6 +226,12 @@ def test_default_target(header, target):
     look = preview(text.encode(), "a.csv")
     assert look.target == target
     assert target not in look.read().feature_names
+
+
+@pytest.mark.parametrize("last", ["", "person {k}", "2020-01-{day:02d}"])
+def test_neither_names_nor_dates_nor_an_empty_column_are_the_default_target(last):
+    rows = [f"{k / 2},{k % 3},{last.format(k=k, day=k + 1)}" for k in range(30)]
+    assert preview("\n".join(["x,kind,last", *rows]).encode(), "a.csv").target == "kind"
 
 
 def test_target_and_task_may_be_chosen():

@@ -24,7 +24,7 @@ KINDS = {
     **dict.fromkeys(("continuous", "c", "numeric", "n"), ""),
     **dict.fromkeys(("discrete", "d", "string", "s", "text", "time", "t"), "text"),
 }
-ROLES = {"": "", "class": "target", "meta": "aside", "m": "aside", "ignore": "aside", "i": "aside"}
+ROLES = {"": "", "class": "target", **dict.fromkeys(("meta", "m", "ignore", "i", "weight", "w"), "aside")}
 
 
 def may_lack_names(top: list[str], body: pandas.DataFrame) -> bool:
@@ -107,10 +107,15 @@ def _names_columns(top: list[str], grid: Grid, rules: Rules) -> bool:
     if every or (any(numbers[j] for j in words) and not fractions):
         header = True
     else:
-        again = any(grid.texts[j].str.strip().eq(cells[j]).any() for j in words)
-        levels = any(not grid.texts[j].is_unique for j in words)
+        # A word that comes again where no two cells are the same is a name by chance: ID above ID, for Indonesia.
+        repeating = [j for j in words if not grid.texts[j].is_unique]
+        again = any(grid.texts[j].str.strip().eq(cells[j]).any() for j in repeating)
+        levels = bool(repeating)
+        corner = not cells[0] and not grid.settled[:, 0].any()  # nothing stands above the rows' names
         years = grows and bool(np.allclose(np.diff(above), above[1] - above[0]))
-        header = bool(words) and not again and (levels or years or not len(above))
+        named = bool(words) or (years and corner)
+        header = named and not again and (levels or years or not len(above))
+        header = header or _types_below(grid) is not None
         if len(grid.texts):
             header = rules.propose("header", "The first line names the columns", 1, "lines", default=header)
     return header
@@ -126,13 +131,10 @@ def _without_repeated(names: list[str], grid: Grid, rules: Rules) -> Grid:
 def _further_headers(names: list[str], grid: Grid, rules: Rules) -> tuple[list[str], list[str], Grid]:
     """Take the second and third line of Orange for what they are, or propose a second line of names or units."""
     kinds = [""] * len(names)
-    if len(grid) > 2:
-        second, third = (grid.texts.iloc[k].str.strip().tolist() for k in (0, 1))
-        if all(kind.lower() in KINDS for kind in second) and all(role.lower() in ROLES for role in third):
-            text = "Left out, the types and roles below the names"
-            if rules.propose("types", text, 2, "lines", default=True):
-                kinds = [ROLES[role.lower()] + KINDS[kind.lower()] for kind, role in zip(second, third)]
-                return names, kinds, grid.rows(np.arange(len(grid)) > 1)
+    text = "Left out, the types and roles below the names"
+    types = _types_below(grid)
+    if types and rules.propose("types", text, types[0], "lines", default=True):
+        return names, types[1], grid.rows(np.arange(len(grid)) >= types[0])
     more = _second_names(names, grid)
     if more and rules.propose(
         "second header", "The first two rows name the columns", 1, "rows", example=", ".join(more)
@@ -140,6 +142,30 @@ def _further_headers(names: list[str], grid: Grid, rules: Rules) -> tuple[list[s
         names = [f"{name} ({also})" if name and also else name or also for name, also in zip_longest(names, more)]
         return names, kinds, grid.rows(np.arange(len(grid)) > 0)
     return names, kinds, grid
+
+
+def _types_below(grid: Grid) -> tuple[int, list[str]] | None:
+    """Return how many lines of Orange stand below the names, and what they say of each column; None: there are none.
+
+    The roles may be lacking, as a blank line, where no type comes again in its column.
+    """
+    if len(grid) < 3:
+        return None
+    second, third = (grid.texts.iloc[k].str.strip().tolist() for k in (0, 1))
+    plain = [cell.lower() in KINDS for cell in second]
+    roles = [" ".join(word for word in cell.lower().split() if "=" not in word) for cell in third]
+    types = all(plain[j] or _lists_levels(cell, grid.texts[j][2:]) for j, cell in enumerate(second))
+    if any(plain) and types and all(role in ROLES for role in roles):
+        return 2, [ROLES[role] + KINDS.get(kind.lower(), "text") for kind, role in zip(second, roles)]
+    if all(plain) and not (grid.texts[1:] == grid.texts.iloc[0]).to_numpy().any():
+        return 1, [KINDS[kind.lower()] for kind in second]
+    return None
+
+
+def _lists_levels(cell: str, column: pandas.Series) -> bool:
+    """Whether a cell names all texts of a column, with spaces between them."""
+    levels = {level.replace("\\ ", " ") for level in re.split(r"(?<!\\) +", cell)}
+    return len(levels) > 1 and set(column.str.strip()) <= levels | set(MISSING)
 
 
 def _second_names(names: list[str], grid: Grid) -> list[str]:

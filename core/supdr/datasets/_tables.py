@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # View of the columns that no group names.
 OTHERS = "other"
 
-TARGET_NAMES = ("target", "class", "label", "y", "outcome", "response", "diagnosis", "species", "survived", "churn")
+TARGET_NAMES = ("target", "survived", "churn", "class", "label", "y", "outcome", "response", "diagnosis", "species")
 
 # What a column of numbers is called that are names of classes, however many.
 CLASS_NAME = re.compile(r"(.*[\W_])?(class|label|category|cluster)([\W_].*)?", re.IGNORECASE)
@@ -80,7 +80,8 @@ def check_names(names: Iterable[str]) -> None:
 def choose_target(table: Table, target: str | None) -> str:
     """Name the target column: the one asked for, the one the format marks, a usual name, or the last.
 
-    Where the last holds fractions, it is the only column that holds classes, if there is one.
+    Empty columns, names and dates are passed over. Where the last holds fractions, it is the only column that holds
+    classes, if there is one.
     """
     columns = [str(column) for column in table.frame.columns]
     if target is not None:
@@ -95,13 +96,21 @@ def choose_target(table: Table, target: str | None) -> str:
     ]
     if table.target or usual:
         return table.target or usual[0]
-    classes = [column for column in columns if _may_be_classes(table.frame[column])] if _fractions(table.frame) else []
-    return classes[0] if len(classes) == 1 else columns[-1]
+    last = next((column for column in reversed(columns) if not _is_no_target(table.frame[column])), columns[-1])
+    fractions = _fractions(table.frame[last].dropna())
+    classes = [column for column in columns if _may_be_classes(table.frame[column])] if fractions else []
+    return classes[0] if len(classes) == 1 else last
 
 
-def _fractions(frame: pandas.DataFrame) -> bool:
-    """Whether the last column holds numbers that are not all whole."""
-    last = frame.iloc[:, -1].dropna()
+def _is_no_target(column: pandas.Series) -> bool:
+    """Whether a column is empty, or holds dates, or texts most of which do not come again."""
+    levels = column.nunique() if kind_of(column) == "text" and not reads_as_numbers(column) else 0
+    many = levels > MAX_LEVELS and 2 * levels > len(column)
+    return bool(column.isna().all()) or kind_of(column) == "date" or many
+
+
+def _fractions(last: pandas.Series) -> bool:
+    """Whether a column without missing cells holds numbers that are not all whole."""
     return last.dtype.kind == "f" and not (last == np.floor(last)).all()
 
 

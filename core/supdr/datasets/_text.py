@@ -64,7 +64,7 @@ def read_csv(data: bytes, name: str, limits: Limits, rules: Rules, *, delimiter:
     if line:
         # an empty line in its place keeps the numbers of the others
         text, delimiter = text[line.end() - 1 :], delimiter or line[1]
-    delimiter = delimiter or _delimiter_of(text)
+    delimiter = delimiter if delimiter and delimiter in text else _delimiter_of(text)
     spaced = _spaced(text, delimiter)
     if spaced:
         return read_text(spaced, name, limits, rules, "\t", notes, "text separated by spaces")
@@ -80,9 +80,9 @@ def read_text(
     end, short = _last_record(records, rules)
     width = _width(records, first, end - short)
     if width == 1:
-        separators = DELIMITERS[delimiter] if name.lower().endswith(".tsv") else "commas, semicolons or tabs"
         raise FileProblem(
-            f"{name} has a single column. It needs at least a target and one feature, separated by {separators}."
+            f"{name} has a single column. It needs at least a target and one feature, separated by commas, semicolons"
+            " or tabs."
         )
     limits.check_shape(name, max(0, end - first - 1), width)
     frame = parse(records.text(first, end), width, delimiter)
