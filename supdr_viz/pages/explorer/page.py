@@ -14,11 +14,11 @@ from supdr_viz.controls.sidebar import Controls
 from supdr_viz.data.number_format import per_cent
 from supdr_viz.data.sources import SOURCES
 from supdr_viz.experiment.build import NotAtHand
-from supdr_viz.experiment.codec import arguments_entries
+from supdr_viz.experiment.codec import arguments_entries, link_entries
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.reader import Reader
-from supdr_viz.experiment.settings import Settings, from_json, parse_query, to_json, to_query
+from supdr_viz.experiment.settings import Settings, from_json, parse_entries, to_json, to_query
 from supdr_viz.export.progress import Progress
 from supdr_viz.export.work import export_work
 from supdr_viz.pages import begin, has_still, link, page_arguments
@@ -69,11 +69,28 @@ def explorer() -> Any:
         name = reader.one_of("example", PRESETS, "example", PRESETS.opening.name)
         options: dict[str, Any] = {"template": template(with_still=True)} if still else {}
         return Explorer(PRESETS[name].settings, reader.problems, preset=name, presents=presents, **options).page
-    settings, problems = parse_query(arguments)
+    settings, problems = _changed_example(arguments_entries(arguments))
     preset = "" if settings.data == "file" else PRESETS.name_of(settings)  # a file may be any
     return Explorer(
         settings, problems, preset=preset, iteration=iteration, fits=fits, place=place, presents=presents
     ).page
+
+
+def _changed_example(entries: dict[str, str]) -> tuple[Settings, list[str]]:
+    """Read the entries of a link; what it leaves out are the settings of the example that it names, if any.
+
+    With another data set or method those of the example have no options.
+    """
+    problems: list[str] = []
+    if "example" in entries:
+        reader = Reader({"example": entries["example"]})
+        name, problems = reader.one_of("example", PRESETS, "example", PRESETS.opening.name), reader.problems
+        own = link_entries(to_query(PRESETS[name].settings))
+        other = tuple(f"{kind}." for kind in ("data", "method") if entries.get(kind, own.get(kind)) != own.get(kind))
+        kept = {key: text for key, text in own.items() if not key.startswith(other)}
+        entries = {**kept, **{key: text for key, text in entries.items() if key != "example"}}
+    settings, others = parse_entries(entries)
+    return settings, [*problems, *others]
 
 
 def _whole_number(values: Sequence[bytes]) -> int:

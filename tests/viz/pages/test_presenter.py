@@ -4,6 +4,8 @@ from unittest import mock
 
 import pytest
 
+from supdr_viz.experiment.codec import link_entries
+from supdr_viz.experiment.settings import to_query
 from supdr_viz.pages.cards import Cards
 from supdr_viz.pages.explorer.presenter import SHOWN
 from supdr_viz.presets.catalogue import PRESETS
@@ -50,6 +52,21 @@ def test_a_short_link_opens_the_example_that_it_names(name):
     with Visitor("?" + fields[0].partition("?")[2]) as visitor:
         assert visitor.sees(PRESETS[name].note.split(".")[0])
     assert fields[1].endswith(f"?example={name}")
+
+
+def test_a_short_link_may_change_settings_of_its_example():
+    with Visitor("?example=three-spirals&method.C=3&view.colour=doubt&seed=7") as visitor:
+        assert not visitor.sees("ignored")
+        query = visitor.query
+    with Visitor("?example=three-spirals") as visitor:
+        own = link_entries(to_query(PRESETS["three-spirals"].settings))
+    assert link_entries(query) == {**own, "method.C": "3", "view.colour": "doubt", "seed": "7"}
+    with Visitor("?example=three-spirals&method=KNN") as visitor:
+        other = {key: text for key, text in own.items() if not key.startswith("method")}
+        assert link_entries(visitor.query) == {**other, "method": "KNN"}
+    with Visitor("?example=nothing&data=iris") as visitor:
+        assert visitor.sees("There is no example 'nothing'")
+        assert "data=iris" in visitor.query
 
 
 def test_settings_of_ones_own_have_no_short_link():
