@@ -20,8 +20,8 @@ from supdr_viz.views.board import Board
 CHOICES = {"19 times": 19, "99 times": 99, "199 times": 199}
 TWIN = "map of shuffled labels"
 LEFT_OUT = (
-    "each training row is left out in turn. Where settings are chosen by this error and rows are few, it is low for true "
-    "and shuffled labels alike"
+    "each training row is left out in turn. Where settings are chosen by this error and rows are few, it is low for "
+    "true and shuffled labels alike"
 )
 
 
