@@ -171,7 +171,7 @@ def test_row_numbers_without_a_name_are_left_out(first):
     text = FRAME.assign(y=IRIS.y).to_csv()
     dataset = read(first + text)
     assert dataset.n_features == (5 if first else 4)
-    assert ("counting rows" in dataset.description) == (not first)
+    assert ("count rows" in dataset.description) == (not first)
 
 
 @pytest.mark.parametrize("missing", ["", "?", "NA", "nan", "NULL", " "])

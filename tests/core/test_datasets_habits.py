@@ -114,6 +114,15 @@ def test_a_last_row_that_is_cut_and_a_cell_of_several_lines_are_no_footnotes():
     assert read(told)[1].target_names == ("a", "b", "b\nor so")
 
 
+def test_footnotes_may_have_numbers():
+    notes = "1.;Without the east until 1992.\n2.;Estimated.\n"
+    columns, dataset = read(table({"n": numbers(), "x": numbers(), "z": ["5"] * ROWS}, ";") + "\n" + notes)
+    assert (list(columns), dataset.n_samples) == (["n", "x", "z"], ROWS)
+    assert "Left out below the table, 2 lines: '1. Without the east" in dataset.description
+    with pytest.raises(FileProblem, match="Line 42 has 2 cells"):
+        read(table({"n": numbers(), "x": numbers(), "z": ["5"] * ROWS}) + "1.,2.\n")
+
+
 def test_units_below_the_header_are_part_of_the_names():
     text = table({"x": numbers(), "z": numbers(), "n": numbers()}).replace("\n", "\ncm,kg,,\n", 1)
     columns, dataset = read(text)
@@ -147,7 +156,7 @@ def test_a_first_row_of_words_among_rows_of_words_is_a_row():
 def test_excel_is_told_the_separator_in_a_line_of_its_own(mark):
     columns, _ = read(f"sep={mark}\n" + table({"x": numbers()}, mark))
     assert list(columns) == ["x"]
-    with pytest.raises(FileProblem, match="Line 43 has 1 cells"):
+    with pytest.raises(FileProblem, match="Line 43 has 1 cell, "):
         read(f"sep={mark}\n" + table({"x": numbers()}, mark) + "1\n")
 
 

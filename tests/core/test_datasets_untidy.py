@@ -187,7 +187,7 @@ def test_a_mark_for_a_missing_number_may_be_a_class():
     assert np.isfinite(dataset.y).all()
 
 
-TITLES = ("Report of 2024\n", "Report of 2024\n\nby nobody\n", "Report of 2024,,\n,,\n")
+TITLES = ("Report of 2024\n", "Report of 2024\n\nby nobody\n", "Report of 2024,,\n,,\n", ",Report of 2024,\n,,\n")
 
 
 @pytest.mark.parametrize("titles", TITLES)
@@ -250,7 +250,7 @@ def test_rows_may_end_with_a_delimiter_that_the_header_lacks(header):
     text = f"{header}\n" + "".join(f"{k};5;{'ab'[k % 2]};\n" for k in range(6))
     columns, notes = read_columns(text)
     np.testing.assert_array_equal(columns["x"], range(6))
-    assert "without a name and empty, counting rows or naming them, 1 column: 'column 4'." in notes
+    assert "they have no name and are empty, count rows or name them, 1 column: 'column 4'." in notes
 
 
 def test_names_of_rows_may_have_no_name_themselves():
@@ -271,7 +271,7 @@ def test_rows_and_columns_of_nothing_are_left_out():
     data = read_file(text.encode(), name="t.csv")
     assert (data.n_samples, data.n_features, data.labelled.all()) == (6, 2, True)
     assert "Left out, without any value, 3 rows." in data.description
-    assert "naming them, 2 columns: 'column 4, column 5'." in data.description
+    assert "name them, 2 columns: 'column 4, column 5'." in data.description
     assert preview(b"x,z,class\n1,2,a\n,3,b\n,,\n", "t.csv").n_rows == 2  # a gap is no row of nothing
 
 
@@ -293,6 +293,26 @@ def test_remarks_above_the_table_are_left_out(head):
     assert tuple(columns) == names
     np.testing.assert_array_equal(columns["z"], range(6))
     assert bool(re.search("Left out above the header, .*'# ", notes)) == ("made" in lines)
+
+
+@pytest.mark.parametrize("header", ["x z class", "made by us on Monday\nx z class", "seconds\nx z class"])
+@pytest.mark.parametrize("mark", ["# ", "#"])
+def test_names_that_numpy_writes_behind_a_mark(header, mark, tmp_path):
+    rows = np.column_stack([np.arange(6) ** 2, np.arange(6) / 7, np.arange(6) % 2])
+    np.savetxt(tmp_path / "t.txt", rows, header=header, comments=mark)
+    look = preview(tmp_path / "t.txt")
+    assert look.columns == ("x", "z", "class")
+    np.testing.assert_array_equal(look.table.frame.to_numpy(dtype=float), rows)
+    assert ("Left out above the header, 1 line" in " ".join(look.notes)) == ("\n" in header)
+
+
+def test_years_beside_an_empty_corner_are_names_at_any_distance():
+    look = preview(b",1985,1993,2000,2005\nnorth,1,2,3,4\nsouth,4,3,2,2\neast,5,5,5,1\nwest,5,4,2,1\n", "t.csv")
+    assert (look.columns, look.n_rows) == (("column 1", "1985", "1993", "2000", "2005"), 4)
+
+
+def test_a_lone_number_above_the_table_is_no_title():
+    assert preview(b",,0\na,u,1\na,v,2\nb,u,3\nb,v,5\n", "t.csv").n_rows == 5
 
 
 def test_a_first_column_of_marks_is_no_remark():

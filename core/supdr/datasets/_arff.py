@@ -11,7 +11,7 @@ from supdr.datasets._columns import numbers_from
 from supdr.datasets._tables import Table, check_names
 from supdr.datasets._text import decode, parse
 from supdr.datasets.limits import FileProblem, Limits, listed, shown
-from supdr.datasets.proposals import MISSING, Rules
+from supdr.datasets.proposals import MISSING, Rules, sized
 
 if TYPE_CHECKING:
     import pandas
@@ -126,7 +126,7 @@ def _rows(lines: list[tuple[int, str]], attributes: list[Attribute], name: str, 
         count = cells if isinstance(cells, int) else len(cells)
         first = first or count
         if count != first:
-            raise FileProblem(f"Line {number} has {count} cells, the first line has {first}.")
+            raise FileProblem(f"Line {number} has {sized(count, 'cells')}, the first line has {first}.")
         if isinstance(cells, int):
             text.write(f"{line}\n")
         else:

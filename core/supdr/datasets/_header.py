@@ -112,7 +112,7 @@ def _names_columns(top: list[str], grid: Grid, rules: Rules) -> bool:
         again = any(grid.texts[j].str.strip().eq(cells[j]).any() for j in repeating)
         levels = bool(repeating)
         corner = not cells[0] and not grid.settled[:, 0].any()  # nothing stands above the rows' names
-        years = grows and bool(np.allclose(np.diff(above), above[1] - above[0]))
+        years = grows and (corner or bool(np.allclose(np.diff(above), above[1] - above[0])))
         named = bool(words) or (years and corner)
         header = named and not again and (levels or years or not len(above))
         header = header or _types_below(grid) is not None
@@ -217,9 +217,9 @@ def _nameless(frame: pandas.DataFrame, labels: list[str], rules: Rules, row_name
         counts = column.dtype.kind == "f" and _counts(column.to_numpy(dtype=np.float64))
         if column.isna().all() or counts or (row_names and j == 0):
             useless.append(str(frame.columns[j]))
-    text = "Left out, without a name and empty, counting rows or naming them"
+    text = "Left out, as they have no name and are empty, count rows or name them"
     if not useless or not rules.propose(
-        "no name", text, len(useless), "columns", example=listed(useless), default=True
+        "no name", text, len(useless), "columns", example=listed(useless, most=2), default=True
     ):
         return []
     return useless

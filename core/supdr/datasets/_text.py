@@ -15,7 +15,7 @@ from supdr.datasets._header import headed, may_lack_names
 from supdr.datasets._tables import Table
 from supdr.datasets.labels import NUMBER
 from supdr.datasets.limits import FileProblem, Limits
-from supdr.datasets.proposals import MISSING, Rules
+from supdr.datasets.proposals import MISSING, Rules, sized
 
 if TYPE_CHECKING:
     import pandas
@@ -81,8 +81,8 @@ def read_text(
     width = _width(records, first, end - short)
     if width == 1:
         raise FileProblem(
-            f"{name} has a single column. It needs at least a target and one feature, separated by commas, semicolons"
-            " or tabs."
+            f"{name} has a single column. It needs at least a target and one feature, separated by commas, semicolons,"
+            " tabs, bars or spaces."
         )
     limits.check_shape(name, max(0, end - first - 1), width)
     frame = parse(records.text(first, end), width, delimiter)
@@ -92,7 +92,7 @@ def read_text(
     top, frame = frame.iloc[0, : records.widths[first]].tolist(), frame.iloc[1:].reset_index(drop=True)
     if len(top) < width and not may_lack_names(top, frame):
         line = records.starts[first + 1] + 1
-        raise FileProblem(f"Line {line} has {width} cells, the first line has {len(top)}.")
+        raise FileProblem(f"Line {line} has {sized(width, 'cells')}, the first line has {len(top)}.")
     return headed(top, frame, name, rules, delimiter, format, notes)
 
 
@@ -182,15 +182,17 @@ def _delimiter_of(text: str, strict: bool = True) -> str:
 def _spaced(text: str, delimiter: str) -> str:
     """Return text whose cells spaces separate with tabs in their place; empty: they do not.
 
-    Such lines have as many cells each, but for a header that lacks the rows' names, and most cells are numbers or
-    quoted; where another delimiter splits them too, its cells must hold several numbers.
+    Such lines have as many cells each, but for remarks and a header that lacks the rows' names, and most cells are
+    numbers or quoted; where another delimiter splits them too, its cells must hold several numbers.
     """
     lines = [line for line in text.split("\n") if line.strip()]
     even = len({line.count("\t") for line in lines}) == 1 if delimiter == "\t" else bool(delimiter)
     if len(lines) < 2 or (even and len(NUMBERS_IN_A_CELL.findall(text)) < len(lines) - 1):
         return ""
     tabbed = SPACES.sub(lambda match: match[1] or "\t", re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text))
-    first, *rest = (len(cells) for _, _, cells in split(tabbed, "\t", strict=False))
+    tabbed = re.sub(rf"(?m)^{REMARK}\t", REMARK, tabbed)  # NumPy writes a space between the mark and the names
+    records = [cells for _, _, cells in split(tabbed, "\t", strict=False)]
+    first, *rest = [len(cells) for cells in records if not cells[0].startswith(REMARK)] or [0]
     alike = len(set(rest)) == 1 and rest[0] > 1 and first in (rest[0], rest[0] - 1)
     return tabbed if alike and 2 * len(OF_A_KIND.findall(text)) > sum(rest) else ""
 
@@ -216,8 +218,8 @@ def _records_of(text: str, name: str, limits: Limits, delimiter: str) -> Records
 def _first_record(records: Records, rules: Rules) -> int:
     """Return the number of the record with which the table begins, below its titles and remarks.
 
-    Titles are records of one cell above wider ones, or of at most half as many cells as most have: words may hold the
-    delimiter, too.  Where there are remarks, these are the titles.
+    Titles are records of which at most one cell is filled, or of at most half as many cells as most have: words may
+    hold the delimiter, too. Where there are remarks, these are the titles.
     """
     head, usual = records.head, records.usual
     first = next((k for k, cells in enumerate(head) if not cells[0].startswith(REMARK)), 0)
@@ -228,13 +230,14 @@ def _first_record(records: Records, rules: Rules) -> int:
     if not first:
         return 0
     filled = [cell.strip() for cells in head[:first] for cell in cells if cell.strip()]
-    words = not any(NUMBER.fullmatch(cells[0].strip()) for cells in head[:first])
+    begins = (next((cell.strip() for cell in cells if cell.strip()), "") for cells in head[:first])
+    words = not any(map(NUMBER.fullmatch, begins))
     text, titles = "Left out above the header", " / ".join(filled)
     return first * rules.propose("titles", text, first, "lines", example=titles, default=words)
 
 
 def _is_title(cells: list[str], usual: int) -> bool:
-    return 2 * len(cells) <= usual or (len(cells) != 2 and not any(cell.strip() for cell in cells[1:]))
+    return 2 * len(cells) <= usual or (len(cells) != 2 and sum(bool(cell.strip()) for cell in cells) <= 1)
 
 
 def _is_row(cells: list[str], below: list[list[str]]) -> bool:
@@ -270,8 +273,10 @@ def _last_record(records: Records, rules: Rules) -> tuple[int, int]:
 
 
 def _is_footnote(cells: list[str], usual: int) -> bool:
-    """Whether a line is too short to be a row, and holds words."""
-    return 2 * len(cells) <= usual and bool(cells[0]) and not NUMBER.fullmatch(cells[0])
+    """Whether a line is too short to be a row, and holds words; a number with a full stop may be in front of them."""
+    first, *more = cells
+    numbered = first.endswith(".") and len(more) == 1 and bool(more[0]) and not NUMBER.fullmatch(more[0])
+    return 2 * len(cells) <= usual and bool(first) and (numbered or not NUMBER.fullmatch(first))
 
 
 def _is_total(cells: list[str], usual: int) -> bool:
@@ -290,5 +295,5 @@ def _width(records: Records, first: int, end: int) -> int:
     for number, each in enumerate(widths[1:], first + 1):
         if each != width:
             line = records.starts[number] + 1
-            raise FileProblem(f"Line {line} has {each} cells, the first line has {widths[0]}.")
+            raise FileProblem(f"Line {line} has {sized(each, 'cells')}, the first line has {widths[0]}.")
     return width

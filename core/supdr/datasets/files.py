@@ -6,6 +6,7 @@ unpickled or executed, and sizes are checked before memory is filled.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
@@ -51,12 +52,18 @@ SEPARATED = (".csv", ".tsv", ".txt", ".data", ".dat", ".tab")
 TEXTS = (*SEPARATED, ".arff", ".libsvm")
 # How a file begins -> what it holds, and the endings of such files.
 MAGIC = {
-    b"PAR1": ("Parquet", (".parquet",)),
-    b"PK\x03\x04": ("ZIP, Excel or NPZ", (".npz", WORKBOOK, ARCHIVE)),
-    b"\x89HDF": ("HDF5", (".h5ad",)),
-    b"\x1f\x8b": ("gzip", ()),
-    b"\x93NUMPY": ("NPY", ()),
-    b"\xd0\xcf\x11\xe0": ("old or protected Excel", ()),
+    b"PAR1": ("Parquet data", (".parquet",)),
+    b"PK\x03\x04": ("ZIP, Excel or NPZ data", (".npz", WORKBOOK, ARCHIVE)),
+    b"\x89HDF": ("HDF5 data", (".h5ad",)),
+    b"\x1f\x8b": ("gzip data", ()),
+    b"\x93NUMPY": ("NPY data", ()),
+    b"\xd0\xcf\x11\xe0": ("old or protected Excel data", ()),
+    b"<!doctype": ("HTML data", ()),
+    b"<html": ("HTML data", ()),
+    b"<?xml": ("XML data", ()),
+    b"[{": ("JSON data", ()),
+    b'{"': ("JSON data", ()),
+    b"version https://git-lfs": ("a pointer of Git LFS to the data", ()),
 }
 
 PREVIEW_ROWS = 5
@@ -395,9 +402,10 @@ def _parse(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | No
     if ending not in EXTENSIONS:
         what = f"ends in {shown(ending)}" if ending else "has no ending"
         raise FileProblem(f"{name} {what}; accepted are {', '.join(EXTENSIONS)}, optionally gzipped.")
-    content, endings = next((signature for magic, signature in MAGIC.items() if data.startswith(magic)), ("", ()))
+    start = data[:200].removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    content, endings = next((MAGIC[magic] for magic in MAGIC if start.startswith(magic.lower())), ("", ()))
     if content and ending not in endings:
-        raise FileProblem(f"{name} is called {ending} but holds {content} data.")
+        raise FileProblem(f"{name} is called {ending} but holds {content}.")
     if ending in TEXTS:
         limits.check_text(name, data)
     if sheet is not None and ending not in SEVERAL:
