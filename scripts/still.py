@@ -25,7 +25,7 @@ from screenshots import chromium, serving
 from supdr_viz.ui.own_files import ASSETS
 
 OUT = Path(str(ASSETS)) / "still"
-# Asked again and again: a page that comes while the server starts is opened once more by itself.
+# Asked repeatedly: a page that is opened while the server starts reloads itself once.
 SETTLED = "(document.documentElement.dataset.settle = 'asked') === document.documentElement.dataset.settled"
 SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8").lstrip().removeprefix(";")
 

@@ -1,4 +1,5 @@
 // What only a browser can do: keys, a live region for screen readers, the page's address, window size, downloads.
+import {knowReceivedModels} from "./page/bokeh_workarounds.js"
 import {copy} from "./page/clipboard.js"
 import {download} from "./page/download.js"
 import {takeDrops} from "./page/drop.js"
@@ -66,6 +67,7 @@ function reportKey(model, event) {
 function watchConnection(model) {
   let waits = false
   for (const shown of Bokeh.documents) {
+    knowReceivedModels(shown)
     shown.on_event("connection_lost", () => {
       if (!waits) waitForServer()
       waits = true

@@ -89,7 +89,6 @@ class Bridge(JSComponent):
         self.param.watch(self._was_asked, "asked")
         if pn.state.curdoc is not None:
             pn.state.curdoc.on_change(_browser_is_there)
-            panel_workarounds.know_received_models(pn.state.curdoc)
 
     def on_key(self, callback: Callable[[str], Any]) -> None:
         """Call ``callback(name)`` for each key of `keys` that no widget uses itself."""

@@ -22,6 +22,8 @@ border: 1.5px dashed var(--supdr-border); border-radius: 8px; }
 .filepond--file { color: var(--supdr-text); }
 .filepond--item[data-filepond-item-state*="processing"]:not([data-filepond-item-state*="error"])
 .filepond--file-status { display: none; }
+/* The server has the file: what turns on for the looks alone would say that it is still being read. */
+.filepond--item[data-filepond-item-state^="processing"] .filepond--process-indicator { display: none; }
 """
 
 

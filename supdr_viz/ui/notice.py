@@ -17,7 +17,7 @@ BESIDE_ICON = {"& .MuiAlertTitle-root": {"display": "none"}, "& .MuiAlert-messag
 # A box that comes and goes lies over what it speaks of, which is dimmed or stale: the page does not move.
 OVER = {"height": "0", "min-height": "0", "overflow": "visible", "position": "sticky", "top": "8px", "z-index": "25"}
 # The way out stands in the box, beside the sentence.
-OFFER_CSS = ".offer { position: absolute; right: 8px; top: 5px; }"
+AT_END = {"position": "absolute", "right": "8px", "top": "5px"}
 ROOM_FOR_OFFER = {"& .MuiAlert-message": {"marginRight": "134px"}}
 RAISED = {"bgcolor": "background.paper", "boxShadow": "0 2px 12px rgb(0 0 0 / 25%)"}
 
@@ -33,7 +33,7 @@ class Notice:
     def __init__(self, *, closeable: bool = False, over: bool = True) -> None:
         self._closeable, self._sx = closeable, {**BESIDE_ICON, **(RAISED if over else {})}
         place = OVER if over else {"position": "relative"}
-        self.view = pn.Column(margin=0, styles=place, stylesheets=[widgets.sheet(OFFER_CSS)], **widgets.WIDE)
+        self.view = pn.Column(margin=0, styles=place, **widgets.WIDE)
         self._box: pmui.Alert | None = None
         self._offer: pmui.Button | None = None
         self._act: Callable[[], Any] = lambda: None
@@ -78,7 +78,7 @@ class Notice:
             return
         label, self._act = offer
         if self._offer is None:
-            self._offer = widgets.button(label, lambda: self._act(), kind="contained", margin=0, css_classes=["offer"])
+            self._offer = widgets.button(label, lambda: self._act(), kind="contained", margin=0, styles=AT_END)
             self.view.append(self._offer)
         else:
             self._offer.param.update(label=label, visible=True)

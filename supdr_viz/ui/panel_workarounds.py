@@ -15,7 +15,6 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 from bokeh.document import Document
-from bokeh.events import DocumentReady
 from bokeh.io import doc as kit_current
 from bokeh.models import CustomJS
 from bokeh.server.tornado import BokehTornado
@@ -57,29 +56,6 @@ def browser_is_there(document: Document) -> None:
     `document`: of a page whose browser has answered.
     """
     pn.state._connected[document] = True
-
-
-KNOW_RECEIVED = """
-for (const shown of Bokeh.documents) {
-  const apply = shown._apply_json_patch
-  shown._apply_json_patch = (...patch) => {
-    const unsent = new Set(shown._new_models)
-    apply.apply(shown, patch)
-    for (const model of shown._new_models) if (!unsent.has(model)) shown._new_models.delete(model)
-  }
-}
-"""
-
-
-def know_received_models(document: Document) -> None:
-    """Have the browser speak of models that the server has sent by their numbers, as of all others.
-
-    By itself Bokeh takes them for new until the page's next message: if that speaks of one, it holds the whole model,
-    and the server warns "reference already known".  https://github.com/bokeh/bokeh/pull/12915 made it a warning.
-
-    `document`: of a page that is being built.
-    """
-    document.js_on_event(DocumentReady, CustomJS(code=KNOW_RECEIVED))
 
 
 def forget_notifications(document: Document) -> None:

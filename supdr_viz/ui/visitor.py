@@ -60,7 +60,7 @@ def reserve(owner: Any, size: int) -> str:
 
     Returns why it may not, then it holds nothing; empty: it may.
     """
-    return _put(owner, size, size)
+    return _put(owner, size)
 
 
 def keep(owner: Any, file: VisitorFile) -> str:
@@ -68,8 +68,7 @@ def keep(owner: Any, file: VisitorFile) -> str:
 
     Returns why it may not, as `reserve` does.
     """
-    is_there = any(isinstance(each, VisitorFile) and each.content is file.content for each in _HELD.values())
-    return _put(owner, file, 0 if is_there else len(file.content))
+    return _put(owner, file)
 
 
 def file_of_visitor(owner: Any, visitor: str) -> VisitorFile | None:
@@ -96,12 +95,12 @@ def _size(what: int | VisitorFile) -> int:
     return what if isinstance(what, int) else len(what.content)
 
 
-def _put(owner: Any, what: int | VisitorFile, added: int) -> str:
-    _own(owner, 0)
-    if held() + added > most("held-mb") * 1e6:
-        return f"This server holds as many files as it may at the moment, {most('held-mb'):,} MB. Please try later."
-    _HELD[owner] = what
-    return ""
+def _put(owner: Any, what: int | VisitorFile) -> str:
+    _own(owner, what)
+    if held() <= most("held-mb") * 1e6:
+        return ""
+    _HELD[owner] = 0
+    return f"This server holds as many files as it may at the moment, {most('held-mb'):,} MB. Please try later."
 
 
 def _own(owner: Any, what: int | VisitorFile) -> None:

@@ -66,6 +66,12 @@ class LatentSpace(PlaneView):
         )
 
     @property
+    def numbered(self) -> str:
+        """Which rows the numbers are of, where the verdict is of others."""
+        frame = self.points.frame
+        return "new rows:" if self.numbers and frame and frame.truth and frame.truth.n_new else ""
+
+    @property
     def verdict(self) -> str:
         """How far the map can be trusted, by the rows that were looked at, where colours say so; else a warning.
 

@@ -10,6 +10,7 @@ import itertools
 import math
 import re
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from unittest import mock
 
 import panel as pn
@@ -148,7 +149,7 @@ class Visitor:
             await asyncio.sleep(REFRESH)
             if picture % PICTURES_A_SEARCH == 0:
                 hubs = await self.session.with_document_locked(lambda: list(self.page.select(Hub)))
-            await self.session.with_document_locked(lambda: self._draw(hubs))  # noqa: B023
+            await self.session.with_document_locked(partial(self._draw, hubs))
 
     def _draw(self, hubs):
         for hub in hubs:

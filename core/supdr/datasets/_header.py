@@ -145,9 +145,9 @@ def _further_headers(names: list[str], grid: Grid, rules: Rules) -> tuple[list[s
 
 
 def _types_below(grid: Grid) -> tuple[int, list[str]] | None:
-    """Return how many lines of Orange stand below the names, and what they say of each column; None: there are none.
+    """Return the number of lines of types and roles below the names (Orange), and what they say of each column.
 
-    The roles may be lacking, as a blank line, where no type comes again in its column.
+    The line of roles may be missing if no type occurs again in its column. Returns None where there are no such lines.
     """
     if len(grid) < 3:
         return None

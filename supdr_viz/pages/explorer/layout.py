@@ -325,7 +325,7 @@ class ExplorerLayout:
         if board.points.colour_by in ("trust", *board.points.computed):
             self.show_legend(board.points)
         numbers = () if board.morphed else board.latent.numbers
-        self._say("numbers of the map", numbers, "" if judged else verdict)
+        self._say("numbers of the map", numbers, board.latent.numbered if judged else verdict)
         self._set_head("method", board.method.caption(), title=board.method.title)
         self._set_facts(board.method)
         self._set_head("losses", board.losses.caption(), board.losses.legend)

@@ -206,8 +206,8 @@ class SensitivityLayout:
         self._heat_head.object = widgets.card_head(kind, widgets.escape(words))
         self.maps.disabled = len(titles) > 2
         self.say_search("")
-        several = len(titles) > 1
-        self._curve_words = "mean ± s.d.; dashed: best over the other axis" if several else "mean ± s.d. over folds"
+        dashed = "; dashed: best over the other " + ("axis" if len(titles) == 2 else "axes")
+        self._curve_words = "mean ± s.d." + (dashed if len(titles) > 1 else " over folds")
         self.result.object = NO_RESULT
         self._cost = f"Run makes {_count(settings.n_fits, 'fit')} for {_count(settings.n_cells, 'cell')}."
         self._cost += f" {note}" if note else ""
