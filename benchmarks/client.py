@@ -20,10 +20,10 @@ from tornado.websocket import websocket_connect
 
 from supdr_viz.views.stage.wire import decode
 
-PATIENCE = 120
+ANSWER_TIMEOUT = 120
 """Seconds that a client waits for a page or a socket, as browsers do."""
 
-PATIENT = {"connect_timeout": PATIENCE, "request_timeout": PATIENCE}
+TIMEOUTS = {"connect_timeout": ANSWER_TIMEOUT, "request_timeout": ANSWER_TIMEOUT}
 
 
 class Served:
@@ -99,7 +99,7 @@ class Client:
         """Return the page, after waiting in line as a browser does."""
         came, address, client = time.monotonic(), self.url + query, AsyncHTTPClient()
         while True:
-            answer = await client.fetch(address, headers={"Cookie": self._cookie}, **PATIENT)
+            answer = await client.fetch(address, headers={"Cookie": self._cookie}, **TIMEOUTS)
             html = answer.body.decode()
             self._cookie = answer.headers.get("Set-Cookie", self._cookie).partition(";")[0]
             self.answered = self.answered or time.monotonic() - came
@@ -112,7 +112,7 @@ class Client:
                 await asyncio.sleep(min(1.5 if asks < 4 else 5.0, 0.1 * before))
                 asks += 1
                 asked = self.served.url.replace("explorer", f"turn?of={turn}")
-                answer = await client.fetch(asked, headers={"Cookie": self._cookie}, **PATIENT)
+                answer = await client.fetch(asked, headers={"Cookie": self._cookie}, **TIMEOUTS)
                 before = json.loads(answer.body)["before"]
 
     async def open(self, query: str = "") -> str:
@@ -122,7 +122,7 @@ class Client:
         address = self.url.replace("http", "ws") + "/ws"
         socket_ = await websocket_connect(
             HTTPRequest(
-                address, headers={"Origin": self.served.url.rsplit("/", 1)[0], "Cookie": self._cookie}, **PATIENT
+                address, headers={"Origin": self.served.url.rsplit("/", 1)[0], "Cookie": self._cookie}, **TIMEOUTS
             ),
             subprotocols=["bokeh", token],
             max_message_size=2**30,
@@ -147,7 +147,7 @@ class Client:
         found = re.search(r'"ticket":"([^"]+)"', await self.open(query))
         origin = self.served.url.rsplit("/", 1)[0]
         address = origin.replace("http", "ws") + "/stage?ticket=" + found.group(1)
-        request = HTTPRequest(address, headers={"Origin": origin}, **PATIENT)
+        request = HTTPRequest(address, headers={"Origin": origin}, **TIMEOUTS)
         stage = await websocket_connect(request, max_message_size=2**30)
         idle = asyncio.create_task(self._ignore(self._socket))
         while not until.is_set() and (message := await stage.read_message()) is not None:
@@ -171,7 +171,7 @@ class Client:
         before, came = set(self._asked), time.monotonic()
         await self.press(key)
         [number] = set(self._asked) - before
-        await asyncio.wait_for(self._asked[number], PATIENCE)
+        await asyncio.wait_for(self._asked[number], ANSWER_TIMEOUT)
         del self._asked[number]
         return time.monotonic() - came
 
@@ -214,7 +214,7 @@ class Follower:
     async def run(self, until: asyncio.Event) -> None:
         """Join, then answer until told to stop."""
         origin, _, query = self.link.partition("/follow")
-        request = HTTPRequest(origin.replace("http", "ws") + "/stage" + query, headers={"Origin": origin}, **PATIENT)
+        request = HTTPRequest(origin.replace("http", "ws") + "/stage" + query, headers={"Origin": origin}, **TIMEOUTS)
         stage = await websocket_connect(request, max_message_size=2**30)
         while not until.is_set() and (message := await stage.read_message()) is not None:
             self.bytes += len(message)

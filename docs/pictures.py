@@ -31,7 +31,7 @@ OVER = {
     "about": ("/images/explorer-light.png", "The explorer after a run on three spirals"),
     **{page: (f"/_static/films/{page}.png", said) for page, said in METHODS.items()},
     **{f"results/{page}": (f"/_static/charts/{page}.svg", said) for page, said in CHARTS.items()},
-    "results/soak": ("/images/who.svg", "Visitors, followers and strangers before the door of a server"),
+    "results/soak": ("/images/who.svg", "Visitors, followers and strangers before the admission of a server"),
 }
 """Page -> its picture, and what that shows."""
 

@@ -13,7 +13,7 @@ from supdr_viz.data.quotas import most
 # Address of a Dask scheduler, or "dask" for a cluster on this machine; set by the command's ``--scheduler``.
 VARIABLE = "SUPDR_SCHEDULER"
 
-PATIENCE = "10s"
+CONNECT_TIMEOUT = "10s"
 
 _lock = threading.Lock()
 _client: Any = None
@@ -40,7 +40,7 @@ def connect() -> Any:
     with _lock:
         if _client is None or _client.status != "running":
             try:
-                _client = distributed.Client(_local() if named == "dask" else named, timeout=PATIENCE)
+                _client = distributed.Client(_local() if named == "dask" else named, timeout=CONNECT_TIMEOUT)
             except (OSError, ValueError, TimeoutError):
                 raise NoCluster(f"No Dask scheduler answers at {named}: rows on disk need it.") from None
         return _client

@@ -25,7 +25,7 @@ from supdr_viz.ui.page_thread import Call, call_in_page
 TICK = 500
 
 # Seconds after which an unacknowledged frame is asked about again.
-PATIENCE = 1.0
+ACKNOWLEDGED_WITHIN = 1.0
 
 # Seconds of silence after which the run waits for the page.
 SUSPEND_AFTER = 3.0
@@ -102,7 +102,7 @@ class FramePusher:
         return player.at_rest and player.status == self._status
 
     def attach(self, player: Player, doc: Document) -> None:
-        """Get ready; to be called once the page is loaded.
+        """Get ready, in the page's thread: frames are pushed once the browser says that it is there.
 
         `player`: its `notify` must be `notify` of this object; `doc`: the page's document.
         """
@@ -201,7 +201,7 @@ class FramePusher:
         silent = time.monotonic() - self._sent_at
         if silent > SUSPEND_AFTER:
             player.suspend(True)
-        elif silent > PATIENCE:
+        elif silent > ACKNOWLEDGED_WITHIN:
             self._doc.add_next_tick_callback(partial(self._ask_again, self._in_flight))
 
     def _ask_again(self, number: int) -> None:

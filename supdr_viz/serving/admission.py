@@ -243,5 +243,5 @@ def _template(name: str) -> Template:
 @functools.cache
 def _style() -> str:
     light, dark = (css_variables(palette(each)) for each in (False, True))
-    sheet = (resources.files("supdr_viz") / "assets" / "door.css").read_text(encoding="utf-8")
+    sheet = (resources.files("supdr_viz") / "assets" / "admission.css").read_text(encoding="utf-8")
     return f":root {{{light}}} @media (prefers-color-scheme: dark) {{:root {{{dark}}}}}\n{sheet}"

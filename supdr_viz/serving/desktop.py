@@ -13,7 +13,7 @@ from supdr.engine.optional import install
 from supdr_viz.serving.security_headers import HEALTH
 
 # Seconds to wait for the server; its first start compiles.
-PATIENCE = 600.0
+OPEN_TIMEOUT = 600.0
 
 MISSING = f"supdr-viz: {install('--desktop', 'pywebview', 'desktop')}"
 
@@ -50,7 +50,7 @@ def open_window(port: int, page: str, toolkit: Any = None) -> int:
 
 
 def _answers(url: str, server: subprocess.Popen) -> bool:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + OPEN_TIMEOUT
     while server.poll() is None and time.monotonic() < end:
         try:
             urllib.request.urlopen(url, timeout=60).close()

@@ -115,7 +115,7 @@ class Visitors:
     def admitting(self, page: Callable[[], Any]) -> Callable[[], Any]:
         """Return a function that builds a page.
 
-        A browser that comes back to a page which is gone has not knocked at the door: it is sent there.
+        A browser that comes back to a page which is gone was not admitted: it is sent to the admission first.
         """
 
         def _admit() -> Any:
@@ -142,7 +142,7 @@ def _pages(number: int) -> str:
 
 
 def _knocking() -> Any:
-    """Return a page that is asked for again as soon as it is there, and so comes in by the door."""
+    """Return a page that is asked for again as soon as it is there, and so passes the admission."""
     document = pn.state.curdoc
     assert document is not None
     document.js_on_event(DocumentReady, CustomJS(code="location.reload()"))

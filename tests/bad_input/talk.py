@@ -66,7 +66,7 @@ class Attacker:
                 return await self._raw(page)
             event = self._change(page) if kind == "change" else self._event(page)
             self.said.append(json.dumps(event, default=str).encode()[:300])
-            return await page.patch(event, patience=MOST_SECONDS + 8.0)
+            return await page.patch(event, timeout=MOST_SECONDS + 8.0)
         except WebSocketClosedError:
             return 0.0
 

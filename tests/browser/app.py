@@ -6,10 +6,10 @@ import re
 import numpy as np
 from playwright.sync_api import expect
 
-PATIENCE = 60_000
+TIMEOUT = 60_000
 """Milliseconds after which what was waited for has failed to come; on an idle machine it comes within seconds."""
 
-expect.set_options(timeout=PATIENCE)
+expect.set_options(timeout=TIMEOUT)
 
 HELPERS = """
 document.addEventListener("DOMContentLoaded", () => { window.first_theme = document.documentElement.dataset.theme })

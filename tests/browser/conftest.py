@@ -14,7 +14,7 @@ from urllib.parse import urlparse
 import pytest
 from playwright.sync_api import sync_playwright
 
-from tests.browser.app import HELPERS, PATIENCE, App
+from tests.browser.app import HELPERS, TIMEOUT, App
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -149,7 +149,7 @@ class Device:
 
     def __init__(self, chromium, server, **options):
         self.context = chromium.new_context(**options)
-        self.context.set_default_timeout(PATIENCE)
+        self.context.set_default_timeout(TIMEOUT)
         self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server.url)
         self.context.add_init_script(HELPERS)
         self.first = self.context.new_page()

@@ -6,7 +6,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.app import HELPERS, PATIENCE, App
+from tests.browser.app import HELPERS, TIMEOUT, App
 from tests.browser.conftest import DESK, SMALL, PanelServer
 
 ENOUGH = 8
@@ -35,7 +35,7 @@ class Frames:
 
     def until_enough(self):
         """Wait for as many frames more."""
-        wanted, end = self.number + ENOUGH, time.monotonic() + PATIENCE / 1000
+        wanted, end = self.number + ENOUGH, time.monotonic() + TIMEOUT / 1000
         while self.number < wanted and time.monotonic() < end:
             self.page.wait_for_timeout(50)
         assert self.number >= wanted
@@ -52,7 +52,7 @@ def panel_server(tmp_path_factory):
 @pytest.fixture
 def plain(panel_server, chromium):
     context = chromium.new_context(viewport=DESK, reduced_motion="reduce")
-    context.set_default_timeout(PATIENCE)
+    context.set_default_timeout(TIMEOUT)
     context.add_init_script(HELPERS)
     app = App(context.new_page(), panel_server.url)
     yield app

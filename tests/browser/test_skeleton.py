@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.browser.app import PATIENCE
+from tests.browser.app import TIMEOUT
 
 CARDS = """(selector) => {
   const found = []
@@ -82,7 +82,7 @@ def test_the_still_of_the_opening_is_what_the_page_then_shows(open_app, server, 
     assert app.evaluate(SHIFTS) < 0.001  # nothing of the page moves after the still has gone
     page = arriving(app, f"{server.url}/explorer", scheme)
     page.locator("#still i:visible").first.wait_for()
-    end = time.monotonic() + PATIENCE / 1000
+    end = time.monotonic() + TIMEOUT / 1000
     while (share := differing(app.page, page)) >= 0.02 and time.monotonic() < end:
         page.wait_for_timeout(50)  # its pictures come
     page.close()

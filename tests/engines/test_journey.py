@@ -9,7 +9,7 @@ from tests.browser.app import HELPERS
 from tests.browser.conftest import SMALL
 from tests.engines.drivers import Chromium, Firefox, WebKit, until
 
-PATIENCE = 60
+TIMEOUT = 60
 """Seconds after which what was waited for has failed to come."""
 
 ESCAPE = "\ue00c"
@@ -66,7 +66,7 @@ class Visit:
     def __init__(self, browser, address):
         self.browser = browser
         browser.go(address)
-        until(lambda: self.ask("() => Boolean(globalThis.supdrStage?.boards.size)"), "no stage", PATIENCE)
+        until(lambda: self.ask("() => Boolean(globalThis.supdrStage?.boards.size)"), "no stage", TIMEOUT)
         self.ask(f"(savesByItself) => {{ {HELPERS}; {HANDS} }}", browser.saves_by_itself)
         self.settle()
 
@@ -74,7 +74,7 @@ class Visit:
         return self.browser.evaluate(function, *arguments)
 
     def until(self, function, *arguments):
-        return until(lambda: self.ask(function, *arguments), f"not {function} {arguments}", PATIENCE)
+        return until(lambda: self.ask(function, *arguments), f"not {function} {arguments}", TIMEOUT)
 
     def settle(self):
         """Wait until the page says that all that was begun is done and drawn."""
@@ -162,7 +162,7 @@ def test_the_journey_of_a_visitor(visit):
     painted = visit.ask("() => supdrStage.clock.painted")
     visit.press("Run")
     visit.until("(before) => supdrStage.clock.painted > before + 10", painted)
-    until(lambda: visit.iteration > 3, "no iterations", PATIENCE)
+    until(lambda: visit.iteration > 3, "no iterations", TIMEOUT)
     visit.press("Pause")
     visit.settle()
     reached = visit.iteration

@@ -14,7 +14,7 @@ from tornado.websocket import WebSocketClosedError, websocket_connect
 
 from supdr_viz.views.stage.wire import decode, merge
 
-PATIENCE = 120
+TIMEOUT = 120
 NUMBERS = itertools.count(1)
 
 OPENING = ("page", "connected", "document", "ready", "stage")
@@ -50,7 +50,7 @@ class Page:
     @property
     def _request(self):
         headers = {"Origin": self.url, "Cookie": self.cookie}
-        options = {"connect_timeout": PATIENCE, "request_timeout": PATIENCE, "headers": headers}
+        options = {"connect_timeout": TIMEOUT, "request_timeout": TIMEOUT, "headers": headers}
         address = self.url.replace("http", "ws")
         return lambda path: HTTPRequest(address + path, **options)
 
@@ -96,7 +96,7 @@ class Page:
 
     def _fetched(self, path):
         request = urllib.request.Request(f"{self.url}/{path}", headers={"Cookie": self.cookie})
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
             self.cookie = answer.headers.get("Set-Cookie", self.cookie).partition(";")[0]
             return answer.read().decode()
 
@@ -137,13 +137,13 @@ class Page:
         for part in (header, {}, content):
             await self.socket.write_message(json.dumps(part))
 
-    async def patch(self, *events, patience=PATIENCE):
+    async def patch(self, *events, timeout=TIMEOUT):
         """Send changes of the document; return the seconds until the server has answered."""
         number = f"page-{next(NUMBERS)}"
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         began = time.monotonic()
         await self._send("PATCH-DOC", {"events": list(events)}, number)
-        return await asyncio.wait_for(answer, patience) - began
+        return await asyncio.wait_for(answer, timeout) - began
 
     async def event(self, event):
         """Send an event, such as that of a script."""
@@ -208,7 +208,7 @@ class Page:
         streams = [each.protocol.stream for each in sockets if each.protocol is not None]
         for each in sockets:
             each.close()
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while not all(stream.closed() for stream in streams) and time.monotonic() < end:
             await asyncio.sleep(0.005)
 

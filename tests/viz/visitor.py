@@ -48,7 +48,7 @@ from supdr_viz.views.stage.packed_positions import unpacked_places
 
 PAGES = {"explorer": explorer, "compare": compare, "sensitivity": sensitivity, "lessons": lessons}
 NUMBERS = itertools.count(1)
-PATIENCE = 180
+TIMEOUT = 180
 """Seconds after which a page that does not settle has failed."""
 
 REFRESH = 0.01
@@ -169,7 +169,7 @@ class Visitor:
         answered = asyncio.Event()
         watcher = self.bridge.param.watch(lambda _event: answered.set(), "settled")
         self.do(lambda: self.bridge.param.update(asked=number))
-        self._await(asyncio.wait_for(answered.wait(), PATIENCE))
+        self._await(asyncio.wait_for(answered.wait(), TIMEOUT))
         self.bridge.param.unwatch(watcher)
         return self
 

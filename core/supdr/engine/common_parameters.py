@@ -48,7 +48,7 @@ VALIDATION_FRACTION = share(
 )
 N_ITER_NO_CHANGE = count(
     "n_iter_no_change",
-    "Patience",
+    "Steps without improvement",
     1,
     100,
     "Number of steps without improvement before the run stops.",

@@ -247,19 +247,19 @@ def _minimise(K: Array, state: _State, target: Array, tol: float, max_iter: int)
     """
     n = len(K)
     method = _descend if n <= DIRECT_SIZE else _decompose
-    patience = n * n // 4 if n <= INTERIOR_SIZE else max_iter
+    interior_after = n * n // 4 if n <= INTERIOR_SIZE else max_iter
     iterations = 0
     for _ in range(MAX_REFRESHES):
-        n_steps = method(K, state, tol, min(patience, max_iter) - iterations)
+        n_steps = method(K, state, tol, min(interior_after, max_iter) - iterations)
         iterations += n_steps
         scale = float(state.diagonal.max() * np.abs(state.beta).sum())
         if np.finfo(float).eps * n_steps * scale > 0.01 * tol:
             state.gradient[:] = _gradient(K, state.beta, target)
         if state.spread() < tol or iterations >= max_iter:
             break
-        if iterations >= patience:
+        if iterations >= interior_after:
             _jump_inside(K, state, target, tol)
-            patience = max_iter
+            interior_after = max_iter
     return iterations
 
 

@@ -232,6 +232,8 @@ class Explorer:
     def _begin(self, experiment: Experiment) -> None:
         """Show the experiment of the address, and be told of what happens to the page."""
         self.bridge.unsettled_while(self._is_busy)
+        if pn.state.curdoc is not None:
+            self.link.attach(self.session.player, pn.state.curdoc)
         self._apply(experiment)
         self._begin_example()
         follow(self.bridge, "lost_at", self._run_to)
@@ -245,7 +247,6 @@ class Explorer:
     def _loaded(self) -> None:
         document = pn.state.curdoc
         if document is not None:
-            self.link.attach(self.session.player, document)
             self.slow_run_notice.attach(document)
             self.transport.kernels.attach(document)
             self._run_from_address()

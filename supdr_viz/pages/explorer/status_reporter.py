@@ -41,7 +41,7 @@ class StatusReporter:
         bridge: Bridge,
         slow_run_notice: SlowRunNotice,
     ) -> None:
-        self._patience = slow_run_notice
+        self._notice = slow_run_notice
         self._session, self._transport, self._layout, self._bridge = session, transport, layout, bridge
         self._status_at = self._range_at = 0.0
         self._phase: Phase | None = None
@@ -113,7 +113,7 @@ class StatusReporter:
         else:
             self._layout.notice.hide()
         if status.phase in (Phase.preparing, Phase.running):
-            self._patience.begin()
+            self._notice.begin()
         # Until a run has an iterate of its own, the plots are still those of the run before.
         self._layout.dim(status.phase is Phase.preparing or self._session.player.newest is None)
         self._tell(status)

@@ -97,11 +97,11 @@ def test_a_run_that_is_quick_at_once_is_left_alone(looked_after):
 
 def test_what_begins_while_a_look_is_due_is_timed_from_its_own_beginning():
     run, notice, clock = Run(14_000, 6_000), Notice(), Clock()
-    patience = SlowRunNotice(run, notice, lambda share: None, clock)
-    patience.attach(clock)
+    notice_of_run = SlowRunNotice(run, notice, lambda share: None, clock)
+    notice_of_run.attach(clock)
     clock.tick(1.6)
     run.step(0, 0.0)
-    patience.begin()
+    notice_of_run.begin()
     clock.tick(2.4)
     assert not notice.shown  # four seconds after the preparation began, 2.4 after the steps did
     clock.tick(1.6)

@@ -1,4 +1,4 @@
-"""The door: who is let in, who waits and who is refused, and what they are told."""
+"""Admission: who is let in, who waits and who is refused, and what they are told."""
 
 import asyncio
 import re

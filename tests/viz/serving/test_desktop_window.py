@@ -30,9 +30,9 @@ LOOK = '''(() => {
 })()'''
 
 def look():
-    window, patience = webview.windows[0], threading.Event()
+    window, waits = webview.windows[0], threading.Event()
     said = {"canvases": 0}
-    while said["canvases"] < 4 and not patience.wait(0.2):
+    while said["canvases"] < 4 and not waits.wait(0.2):
         said = json.loads(window.evaluate_js(LOOK) or '{"canvases": 0}')
     print(json.dumps(said), flush=True)
     sys.stdin.readline()  # a picture is taken

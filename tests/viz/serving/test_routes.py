@@ -224,7 +224,7 @@ def test_a_token_opens_its_own_page_and_none_without_the_line(guarded, inside):
     for each in (made_up, signed, forged):
         status, said = guarded.upgraded("/explorer/ws", here, f"bokeh, {each}", cookies)
         assert (status, said[:1]) in ((101, b"\x88"), (101, b""))  # closed
-    # The same token where it has no page: one that asks to come in by the door.
+    # The same token where it has no page: one that asks to be admitted.
     status, said = guarded.upgraded("/compare/ws", here, f"bokeh, {token}", cookies)
     assert (status, said) == (101, b"\x81")
     assert guarded.pages == pages

@@ -1,4 +1,4 @@
-"""The line before the door: in turn, none forgotten, none kept waiting by those who are gone."""
+"""The waiting line: in turn, none forgotten, none kept waiting by those who are gone."""
 
 import random
 

@@ -8,7 +8,7 @@ U (P, L), b (P,) classifiers: P = 1 for two classes, K one against the rest, K (
 Source: W. Wang, M. Á. Carreira-Perpiñán, "The role of dimensionality reduction in linear classification", AAAI 2014.
 Errata: besides those noted where the formulas stand, a random start does not work with one-vs-rest classifiers (the
 trivial classifier u = 0, b = -1 attracts), L = K - 1 is not always enough for the optimum of E, and "stop when the
-validation error does not change" stops on any plateau: `n_iter_no_change` is patience.
+validation error does not change" stops on any plateau: `n_iter_no_change` such steps in a row do.
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ from supdr.methods.sldr.problem import SLDRProblem
 from supdr.methods.sldr.solvers import SOLVERS
 from supdr.methods.sldr.state import HeldOut
 
-PATIENCE = {"alternating": 1, "lbfgs": 3, "joint": 3}
+# Small steps in a row after which a candidate does not move any more.
+SMALL_STEPS = {"alternating": 1, "lbfgs": 3, "joint": 3}
 
 
 @dataclass(eq=False, repr=False)
@@ -106,7 +107,7 @@ class BaseSLDR(FittedSLDR):
             n_gating=None if self.n_gating is None else min(int(self.n_gating), len(layout.gating)),
             solver=SOLVERS[solver],
             learns_projections=solver != "lbfgs",
-            patience=PATIENCE[self.solver],
+            n_small_steps=SMALL_STEPS[self.solver],
             held_out=held_out,
             step_size=self._constant_steps(),
         )

@@ -74,7 +74,7 @@ class SLDRProblem(SolvedProblem):
     svm_tol: float = 1e-3
     tol: float = 1e-3
     n_init: int = 1
-    patience: int = 1
+    n_small_steps: int = 1
     held_out: HeldOut | None = None
     weights: NDArray | None = None
     step_size: tuple[float, ...] | None = None
@@ -87,7 +87,7 @@ class SLDRProblem(SolvedProblem):
         data = 0
         for array in (self.gating, *{id(X): X for X in self.views}.values()):
             data = zlib.crc32(array.tobytes(), data)
-        weights = (self.C, self.svm_tol, self.tol, self.patience, self.step_size)
+        weights = (self.C, self.svm_tol, self.tol, self.n_small_steps, self.step_size)
         row_weights = np.ones(len(self.signs)) if self.weights is None else self.weights
         object.__setattr__(self, "costs", self.C * row_weights)
         solver = type(self.solver).__name__, self.learns_projections
@@ -377,7 +377,7 @@ class SLDRProblem(SolvedProblem):
         """Advance every candidate that still moves."""
         candidates = []
         for candidate in state.candidates:
-            if candidate.stalled < self.patience:
+            if candidate.stalled < self.n_small_steps:
                 checkpoint()
                 moved = self.solver.step(self, candidate)
                 change = abs(candidate.heads.primal - moved.heads.primal)
@@ -391,5 +391,5 @@ class SLDRProblem(SolvedProblem):
         return state.stage
 
     def may_converge(self, previous: SLDRState, state: SLDRState) -> bool:
-        """Whether every candidate has been still for `patience` steps."""
-        return all(candidate.stalled >= self.patience for candidate in state.candidates)
+        """Whether every candidate has been still for `n_small_steps` steps."""
+        return all(candidate.stalled >= self.n_small_steps for candidate in state.candidates)
