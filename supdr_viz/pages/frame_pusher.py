@@ -13,8 +13,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from bokeh.document import Document
-from panel.io.callbacks import PeriodicCallback
-from tornado.ioloop import IOLoop
+from tornado.ioloop import IOLoop, PeriodicCallback
 
 from supdr_viz.pictures.types import Frame, Surface
 from supdr_viz.run.player import Player
@@ -107,7 +106,7 @@ class FramePusher:
         `player`: its `notify` must be `notify` of this object; `doc`: the page's document.
         """
         self._player, self._doc, self._call, self._loop = player, doc, call_in_page(doc), IOLoop.current()
-        self._ticker = PeriodicCallback(callback=self._tick, period=TICK, background=True, log=False)
+        self._ticker = PeriodicCallback(self._tick, TICK)  # without the document's lock, which costs more than it does
         self._ticker.start()
         self.notify()
 
@@ -120,7 +119,7 @@ class FramePusher:
         """Stop pushing for good."""
         self._player = self._doc = self._call = self._loop = None
         self._draw = _draw_nothing
-        if self._ticker is not None and self._ticker.running:
+        if self._ticker is not None:
             self._ticker.stop()
 
     def notify(self) -> None:
