@@ -94,27 +94,34 @@ function closeAround(part, closed) {
   }
 }
 
+// What stands above and below the squares of a presentation; the places of its title, its line and its number.
+function surround(model, squares) {
+  const texts = ["h2", "p", "small"].map((kind) => document.createElement(kind))
+  const part = (name) => drawPart(model, `present ${name}`)
+  const tools = made("tools", part("back"), texts[2], ...["next", "class", "leave"].map(part))
+  squares.before(made("presented", made("told", texts[0], texts[1]), tools))
+  squares.after(made("presented foot", part("run"), part("classes"), place(model, "state", "words/status:presented")))
+  return texts
+}
+
 export function render({model}) {
   const group = (kind, entries, views) => {
     const cards = Object.entries(entries).map(([name, words]) => card(model, name, `${views}/${name}`, words))
     return made(kind, ...cards)
   }
-  const caption = document.createElement("div")
-  const words = ["h2", "p", "small"].map((kind) => document.createElement(kind))
-  const shown = Object.keys(model.parts).filter((name) => name.startsWith("present"))
-  caption.className = "presented"
-  caption.append(made("told", ...words), made("tools", ...shown.map((name) => drawPart(model, name))))
-  const below = "rows" in model.parts ? made("below", drawPart(model, "rows")) : null
-  const all = made("cards", caption, group("squares", SQUARES, "planes"), group("curves", CURVES, "charts"))
-  if (below) all.append(below)
+  const below = "rows" in model.parts && made("below", drawPart(model, "rows"))
+  const squares = group("squares", SQUARES, "planes")
+  const all = made("cards", squares, group("curves", CURVES, "charts"), below)
   const stretch = () => {
     for (const name of ["tall", "barred"]) all.classList.toggle(name, model[name])
   }
   stretch()
   for (const name of ["tall", "barred"]) model.on(name, stretch)
+  let texts = null
   const present = () => {
     const {title, line, place} = model.presented
-    for (const [k, text] of [title, line, place].entries()) words[k].textContent = text ?? ""
+    if (title) texts ??= surround(model, squares)
+    for (const [k, text] of [title, line, place].entries()) if (texts) texts[k].textContent = text ?? ""
     all.classList.toggle("presenting", Boolean(title))
     requestAnimationFrame(() => closeAround(all, Boolean(title))) // once it stands in the page
   }

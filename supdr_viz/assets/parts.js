@@ -19,7 +19,10 @@ function drawPush(host, part, press) {
   icon.className = "icon notranslate"
   icon.setAttribute("aria-hidden", "true")
   icon.textContent = part.icon
-  button.replaceChildren(...(part.icon ? [icon] : []), part.label)
+  const key = document.createElement("kbd") // shown where there is room for it
+  key.setAttribute("aria-hidden", "true")
+  key.textContent = part.key ?? ""
+  button.replaceChildren(...(part.icon ? [icon] : []), part.label, ...(part.key ? [key] : []))
 }
 
 // One button of a group is reached by the Tab key, the others by arrows.

@@ -13,6 +13,7 @@ from panel.custom import Child
 
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bar import Bar, BarControl, style
+from supdr_viz.ui.markup import STATUS_CSS
 from supdr_viz.ui.own_files import ASSETS, Script
 from supdr_viz.views.board import Board
 
@@ -27,8 +28,8 @@ class Cards(Bar):
     is said of an example that is presented on the first two squares, which fill the window.
 
     name_of_stage: in the page.
-    tools: "tool", "draw_class", "marks", "mode"; "rows" stands below the cards; those whose names begin with "present"
-        belong to a presentation.
+    tools: "tool", "draw_class", "marks", "mode"; "rows" stands below the cards. A presentation needs more: "present
+        back", "next", "class", "leave", "run", "classes".
     menu: in the head of the method's card.
     **options: of the component.
     """
@@ -48,7 +49,7 @@ class Cards(Bar):
         self._stage = board.stage
         titles = {name: getattr(board, name).title for name in ("input", "latent", "losses", "errors")}
         css = (ASSETS / "cards.css").read_text(encoding="utf-8")
-        sheets = [widgets.sheet(each) for each in (widgets.TEXT_CSS, widgets.HEAD_CSS, style(), css)]
+        sheets = [widgets.sheet(each) for each in (widgets.TEXT_CSS, widgets.HEAD_CSS, STATUS_CSS, style(), css)]
         own = {"board": name_of_stage, "titles": {**titles, "method": "Method"}, "stylesheets": sheets}
         super().__init__(tools, **own, **widgets.WIDE, **options)
 

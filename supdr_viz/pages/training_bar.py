@@ -55,7 +55,7 @@ class TrainingBar:
     ) -> None:
         self._chip, self._detail, self._numbers = WORDS[Phase.ready], "", ""
         self._progress, self._errors = "", list[str]()
-        self.run = Button("Run", on_run, icon="play_arrow", look="contained", width=104, height=34)
+        self.run = Button("Run", on_run, icon="play_arrow", look="contained", key="Space", width=104, height=34)
         self.step = Button("Step", on_step, icon="skip_next", width=84, height=34)
         self.reset = Button("Reset", on_reset, icon="restart_alt", width=88, height=34)
         self.speed = Toggle([text for _, text in SPEED.choices], speed, large=True)
@@ -186,9 +186,9 @@ def status_text(iteration: int, numbers: dict[str, float], *, task: str = "class
     parts = [f"iteration <b>{iteration:,}</b>"]
     rate = numbers.get("rate", 0.0)
     if rate > 0:
-        parts.append(f"{rate:.0f} it/s" if rate >= 10 else f"{rate:.1f} it/s")
+        parts.append(_aside(f"{rate:.0f} it/s" if rate >= 10 else f"{rate:.1f} it/s"))
     if _is_finite(numbers, "objective"):
-        parts.append(f"objective <b>{figure(numbers['objective'], 4)}</b>")
+        parts.append(_aside(f"objective <b>{figure(numbers['objective'], 4)}</b>"))
     return _joined([*parts, *error_words(numbers, task)])
 
 
@@ -204,6 +204,11 @@ def error_words(numbers: dict[str, float], task: str) -> list[str]:
             new = f" ({again} if placed without labels)" if again != shown else ""
             parts.append(f"{word} {'error' if task == 'classification' else 'MSE'} <b>{shown}</b>{new}")
     return parts
+
+
+def _aside(text: str) -> str:
+    """Mark what a presentation leaves out."""
+    return f'<span class="aside">{text}</span>'
 
 
 def _error(value: float, task: str) -> str:

@@ -58,12 +58,14 @@ class Button(BarControl):
     on_click: called without arguments.
     icon: name of a Material icon.
     look: one of "outlined", "contained", "text".
+    key: the key that does the same, in a word or a sign; it is shown during a presentation.
     **values: ``width``, ``height`` in pixels, ``disabled``, ``visible``.
     """
 
     label = param.String(default="")
     icon = param.String(default="")
     look = param.String(default="outlined")
+    key = param.String(default="")
     width = param.Integer(default=0)
     height = param.Integer(default=0)
     clicks = param.Integer(default=0)
@@ -207,19 +209,19 @@ class Bar(JSComponent):
         options = {"stylesheets": [sheet(style())], "margin": 0, **options}
         super().__init__(**options)
         self.held: dict[str, BarControl] = {}
-        for name, part in controls.items():
-            self.add(name, part)
+        self.hold(controls)
         self.on_msg(locked_callback(self._received))
 
-    def add(self, name: str, part: BarControl) -> None:
-        """Hold one part more, before the page is made."""
-        self.held[name] = part
-        self._draw(name)
-        names = [each for each in part.param if each not in ("name", "clicks")]
-        part.param.watch(lambda *_events: self._draw(name), names)
+    def hold(self, controls: Mapping[str, BarControl]) -> None:
+        """Hold more parts; a part may be held by several bars."""
+        self.held |= controls
+        self._draw(*controls)
+        for name, part in controls.items():
+            names = [each for each in part.param if each not in ("name", "clicks")]
+            part.param.watch(lambda *_events, name=name: self._draw(name), names)
 
-    def _draw(self, name: str) -> None:
-        self.parts = {**self.parts, name: self.held[name].shown}
+    def _draw(self, *names: str) -> None:
+        self.parts = {**self.parts, **{name: self.held[name].shown for name in names}}
 
     def _received(self, event: Any) -> None:
         message = event.data if isinstance(event.data, dict) else {}

@@ -31,10 +31,11 @@ export class Group {
   }
 }
 
-// A text of the page: HTML, as the server has written it.
+// A text of the page: HTML, as the server has written it.  It may stand in several places: "status", "status:below".
 class Words {
-  constructor(_board, _name, host) {
+  constructor(_board, name, host) {
     this.host = host
+    this.view = name.split(":")[0]
     this.text = ""
   }
   show(text) {
@@ -128,7 +129,10 @@ export class Board {
     if (patch.current !== undefined) this.pointAtCurrent()
     if (has("surface_scale")) this.surfacePixels = {}
     for (const kind of ["charts", "words"]) {
-      for (const [name, view] of this[kind]) if (name in (patch[kind] ?? {})) view.show(this.tree[kind][name])
+      for (const [place, view] of this[kind]) {
+        const name = view.view ?? place
+        if (name in (patch[kind] ?? {})) view.show(this.tree[kind][name])
+      }
     }
     if (patch.images !== undefined) this.eachPlane((plane) => plane.touch(false))
     if (patch.tool !== undefined) this.eachPlane((plane) => plane.pointer.chooseTool())

@@ -241,7 +241,7 @@ class CompareLayout:
         heading = widgets.html(TITLE, css=HIDDEN_CSS, margin=0, height=0)
         buttons: Any = bar.view[0]
         line: Any = bar.view[1]
-        bar.buttons.add("measure", self._measure.widget)
+        bar.buttons.hold({"measure": self._measure.widget})
         line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
         scrubber = widgets.flow(line, self.classes, gap="0 8px", margin=(0, 0, 6, 0))
         sheets = [widgets.sheet(css) for css in (widgets.BOX_CSS, RESULTS_CSS)]

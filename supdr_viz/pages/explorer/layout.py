@@ -62,7 +62,6 @@ class ExplorerLayout:
     switches: below the plots, see `Cards`.
     below: what stands below the plots.
     over: what lies over the page.
-    parts: buttons of a presentation, see `Cards`.
     **page_options: of ``panel_material_ui.Page``.
     """
 
@@ -83,7 +82,6 @@ class ExplorerLayout:
         switches: Mapping[str, BarControl] | None = None,
         below: Sequence[Any] = (),
         over: Sequence[Any] = (),
-        parts: Mapping[str, BarControl] | None = None,
         **page_options: Any,
     ) -> None:
         self._on_option, self._finder = on_option, finder
@@ -92,7 +90,7 @@ class ExplorerLayout:
         self.about = widgets.html(margin=(0, 8, 6, 8))
         self._tools_known, self._use = board.tools, board.use
         self._make_choosers()
-        self.cards = self._make_cards(board, {**(parts or {}), **(switches or {})})
+        self.cards = self._make_cards(board, switches or {})
         for name in self.cards.titles:
             self._set_head(name, "")
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)

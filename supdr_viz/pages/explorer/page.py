@@ -174,7 +174,7 @@ class Explorer:
         self.belief = Belief(self.session, self.board, shared_pool(), self._show_meaning)
         self.layout = self._make_layout(problems, layout)
         self.page = self.layout.page
-        self.presenter.show_on(self.layout.cards)
+        self.presenter.show_on(self.layout.cards, self.transport.bar.run, self.finder.legend)
         self.teaching.bar.on_shown(self.layout.leave_room)
         self.slow_run_notice = SlowRunNotice(self.session, self.layout.notice, on_fewer=self._train_on_fewer)
         self.drawn_points = DrawnPoints(self.session, self.controls, self.board, self.layout.say_drawn)
@@ -194,7 +194,6 @@ class Explorer:
             problems=problems,
             switches={"rows": self.rows.switch.widget},
             below=[self.rows.view, self.belief.view],
-            parts=None if self._presents is None else self.presenter.parts,
             **{"text": self.controls.presets.parts, "over": [self.teaching.bar.view], **options},
         )
 

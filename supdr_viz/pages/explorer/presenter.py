@@ -26,8 +26,7 @@ STEPS = {"right": 1, "next": 1, "left": -1, "back": -1}
 class Presenter:
     """Shows an example on the cards of a page, with the neighbours of its list one key away.
 
-    `on_change`: called when the presentation begins or ends. `parts`: the buttons for the cards; `on`: whether it
-    presents.
+    `on_change`: called when the presentation begins or ends. `on`: whether it presents.
     """
 
     def __init__(self, controls: Controls, bridge: Bridge, class_link: ClassLink, on_change: Callable[[], Any]) -> None:
@@ -35,20 +34,23 @@ class Presenter:
         self._cards: Cards | None = None
         self._name = SHOWN[0]
         self.on = False
-        self.parts: dict[str, BarControl] = {
-            "present back": Button("Back", lambda: self._go(-1), icon="chevron_left"),
-            "present next": Button("Next", lambda: self._go(1), icon="chevron_right"),
+        self._parts: dict[str, BarControl] = {
+            "present back": Button("Back", lambda: self._go(-1), key="←"),
+            "present next": Button("Next", lambda: self._go(1), key="→"),
             "present class": Button("Class link", self._open_class, icon="cast_for_education"),
-            "present leave": Button("Leave", self.leave, icon="close"),
+            "present leave": Button("Leave", self.leave, icon="close", key="Esc"),
         }
 
-    def show_on(self, cards: Cards) -> None:
-        """Present on these cards, which hold the `parts`."""
+    def show_on(self, cards: Cards, run: BarControl, classes: BarControl) -> None:
+        """Present on these cards; `run`: the button, `classes`: the legend of the page, shown once more there."""
         self._cards = cards
+        self._parts |= {"present run": run, "present classes": classes}
 
     def start(self) -> None:
         """Present the example that is shown, or the first one."""
         name = self._controls.preset
+        if self._cards is not None and not self._cards.held.keys() & self._parts.keys():
+            self._cards.hold(self._parts)
         self.on = True
         self._show(name if name in SHOWN else SHOWN[0])
         self._bridge.announce("Presenting. Arrow keys lead from example to example; Escape leaves.")
@@ -82,13 +84,7 @@ class Presenter:
         if name != self._controls.preset or not self._controls.presets.name:
             self._controls.apply_preset(name)
         story = _TOLD[name]
-        self._tell(
-            {
-                "title": story.title,
-                "line": story.line,
-                "place": f"{SHOWN.index(name) + 1} / {len(SHOWN)} · space: run, ← →: examples",
-            }
-        )
+        self._tell({"title": story.title, "line": story.line, "place": f"{SHOWN.index(name) + 1} / {len(SHOWN)}"})
         self._on_change()
 
     def _tell(self, presented: dict[str, str]) -> None:

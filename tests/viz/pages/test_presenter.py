@@ -21,7 +21,7 @@ def test_keys_lead_through_the_list_and_escape_leaves():
     with Visitor() as visitor:
         visitor.press("Present")
         assert visitor.query == f"example={SHOWN[0]}&present=1"
-        assert presented(visitor)["place"] == f"1 / {len(SHOWN)} · space: run, ← →: examples"
+        assert presented(visitor)["place"] == f"1 / {len(SHOWN)}"
         visitor.key("ArrowRight").settle()
         assert visitor.query == f"example={SHOWN[1]}&present=1"
         assert visitor.stands == ("ready", 0)  # the key is no step of the run
