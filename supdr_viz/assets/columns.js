@@ -7,7 +7,8 @@ table { border-collapse: collapse; width: 100%; font: 12px Roboto, sans-serif; c
 th { text-align: left; font-weight: 400; padding: 3px 6px; overflow-wrap: anywhere; }
 th b { font-weight: 600; } small { display: block; color: var(--supdr-secondary); font-size: 11px; }
 thead th { position: sticky; top: 0; z-index: 1; background: var(--supdr-card); color: var(--supdr-secondary); }
-td { padding: 3px 6px; vertical-align: middle; width: 104px; } tr + tr > * { border-top: 1px solid var(--supdr-border); }
+td { padding: 3px 6px; vertical-align: middle; width: 104px; } tr + tr:not(.asked) > * { border-top: 1px solid var(--supdr-border); }
+.asked td { padding-top: 0; }
 tr.out b, tr.out svg { opacity: 0.5; } svg { display: block; width: 60px; height: 14px; fill: var(--supdr-secondary); }
 select, input { font: inherit; width: 104px; height: 30px; box-sizing: border-box; padding: 4px 8px; border-radius: 8px; color: inherit;
   background: var(--supdr-card); border: 1px solid var(--supdr-border); }
@@ -16,7 +17,8 @@ select { appearance: none; padding-right: 20px; cursor: pointer; text-overflow: 
 :is(select, input):hover { border-color: var(--supdr-secondary); }
 :is(select, input):focus-visible { outline: 2px solid var(--supdr-primary); outline-offset: -1px; }
 input[type=checkbox] { height: auto; accent-color: var(--supdr-primary); }
-label { display: flex; gap: 4px; padding: 2px 0; font-weight: 400; overflow-wrap: anywhere; }
+label { display: flex; align-items: start; gap: 6px; padding: 2px 0; font-weight: 400; overflow-wrap: anywhere; }
+label i { font-style: normal; color: var(--supdr-secondary); }
 label input { width: auto; flex: none; margin: 1px 0 0; } .whole { padding: 3px 6px; font: 12px Roboto, sans-serif; color: var(--supdr-text); }
 @media (max-width: 599.95px) { .values { display: none; } td, select, input { width: 76px; } }`
 // Heads of the table: what stands below, and what it means.
@@ -50,7 +52,10 @@ function proposed(model, proposal) {
   const words = document.createElement("span")
   box.type = "checkbox"
   box.checked = proposal.accepted
-  words.textContent = `${proposal.text}, ${proposal.size}${proposal.example ? `: ${proposal.example}` : ""}`
+  const otherwise = document.createElement("i")
+  words.textContent = `${proposal.text} (${proposal.size}${proposal.example ? `: ${proposal.example}` : ""}). `
+  otherwise.textContent = `Otherwise ${proposal.otherwise}.`
+  words.append(otherwise)
   box.onchange = () => {
     model.rules = {...model.rules, [proposal.key]: box.checked}
   }
@@ -73,7 +78,6 @@ function row(model, column) {
   const values = document.createElement("td")
   values.className = "values"
   values.insertAdjacentHTML("beforeend", bars(column.histogram))
-  head.append(...model.proposals.filter((each) => each.column === column.name).map((each) => proposed(model, each)))
   const role = labelled("select", `What to do with ${column.name}`)
   const view = labelled("input", `View of ${column.name}`)
   role.append(...ROLES.map((each) => new Option(each, each)))
@@ -89,6 +93,11 @@ function row(model, column) {
   cell.append(role)
   group.append(view)
   made.append(head, values, cell, group)
+  const asked = document.createElement("tr")
+  const answers = asked.insertCell()
+  answers.colSpan = HEADS.length
+  answers.append(...model.proposals.filter((each) => each.column === column.name).map((each) => proposed(model, each)))
+  asked.className = "asked"
   const show = () => {
     role.value = model.roles[column.name] || "use"
     view.value = model.views[column.name] || ""
@@ -96,7 +105,7 @@ function row(model, column) {
     made.className = role.value === "leave out" ? "out" : ""
   }
   show()
-  return {made, show}
+  return {made: answers.childElementCount ? [made, asked] : [made], show}
 }
 
 function heads() {
@@ -126,7 +135,7 @@ export function render({model}) {
     const table = document.createElement("table")
     rows = model.columns.map((column) => row(model, column))
     const body = document.createElement("tbody")
-    body.append(...rows.map((each) => each.made))
+    body.append(...rows.flatMap((each) => each.made))
     table.append(heads(), body)
     const whole = document.createElement("div")
     const known = new Set(model.columns.map((column) => column.name))

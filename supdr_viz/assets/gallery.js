@@ -66,7 +66,7 @@ class Gallery {
     this.makeButton()
     this.makeDialog()
     model.on("shelves", () => this.build())
-    for (const name of ["title", "picture", "value"]) model.on(name, () => this.showChoice())
+    for (const name of ["kind", "title", "picture", "value"]) model.on(name, () => this.showChoice())
     this.build()
   }
 
@@ -77,8 +77,9 @@ class Gallery {
   // The button that shows the chosen example.
   makeButton() {
     this.image = make("img", {alt: "", width: 92, height: 45})
+    this.kind = make("small")
     this.title = make("b")
-    const words = make("span", {}, make("small", {}, "Example"), this.title, make("small", {}, "Browse examples"))
+    const words = make("span", {}, this.kind, this.title, make("small", {}, "Browse examples"))
     this.button = make("button", {type: "button", className: "chosen"}, this.image, words)
     this.button.setAttribute("aria-haspopup", "dialog")
     this.button.onclick = () => this.open()
@@ -162,7 +163,8 @@ class Gallery {
   }
 
   showChoice() {
-    const {title, picture, value} = this.model
+    const {kind, title, picture, value} = this.model
+    this.kind.textContent = kind
     this.title.textContent = title
     this.image.hidden = !picture
     if (picture) this.image.src = picture

@@ -22,7 +22,7 @@ class ColumnTable(JSComponent):
 
     columns = param.List(default=[], doc="For every column: name, kind, missing, distinct, histogram, against.")
     roles = param.Dict(default={}, doc='Name of a column -> "use", "leave out" or "target".')
-    proposals = param.List(default=[], doc="For every proposal: key, column, text, example, size, accepted.")
+    proposals = param.List(default=[], doc="For every proposal: key, column, text, example, size, otherwise, accepted.")
     rules = param.Dict(default={}, doc="Key of a proposal -> whether it is accepted, where the user has decided.")
     views = param.Dict(default={}, doc="Name of a column -> name of its view, where it has one.")
 

@@ -13,7 +13,7 @@ from supdr_viz.presets.pictures import GALLERY, stored
 from supdr_viz.presets.preset import OWN, Preset, Presets
 from supdr_viz.ui import widgets
 from supdr_viz.ui.binding import Bound
-from supdr_viz.ui.gallery import Gallery
+from supdr_viz.ui.gallery import EXAMPLE, Gallery
 from supdr_viz.ui.own_files import image
 from supdr_viz.ui.page_thread import locked_callback
 
@@ -40,7 +40,7 @@ class PresetGallery:
         beside: Sequence[Any] = (),
         pictures: Path = GALLERY,
     ) -> None:
-        self._presets, self._pictures = presets, pictures
+        self._presets, self._pictures, self._own = presets, pictures, ""
         self.select = Gallery(lambda: self._pictured(sections()), value=name, margin=(2, 8, 6, 8), **widgets.WIDE)
         self._chosen = Bound(self.select, on_choose)
         self.note = widgets.html(margin=(0, 8, 2, 8))
@@ -59,6 +59,12 @@ class PresetGallery:
     def name(self) -> str:
         """Name of the chosen preset, empty if none."""
         return str(self._chosen.value)
+
+    def name_own(self, own: str) -> None:
+        """Say what the settings are about where they are of no preset, such as the name of a file; empty: nothing."""
+        if own != self._own:
+            self._own = own
+            self._describe()
 
     def show(self, name: str) -> None:
         """Name another preset as the chosen one, without reporting it; the note stays."""
@@ -83,9 +89,9 @@ class PresetGallery:
         """Show the chosen one on the button."""
         preset = self._presets.get(self.name)
         if preset is None:
-            self.select.param.update(title=OWN, picture="")
+            self.select.param.update(kind="Your data" if self._own else "Your own", title=self._own or OWN, picture="")
         else:
-            self.select.param.update(title=title_of(preset), picture=self._address(preset.name))
+            self.select.param.update(kind=EXAMPLE, title=title_of(preset), picture=self._address(preset.name))
 
     def _pictured(self, shelves: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return shelves with the addresses of their pictures."""

@@ -11,7 +11,8 @@ import panel as pn
 import panel_material_ui as pmui
 
 from supdr.datasets import EXTENSIONS, ColumnFacts, Dataset, FileProblem, Limits, Preview, preview
-from supdr.datasets.proposals import MISSING, UnknownProposal
+from supdr.datasets.limits import listed
+from supdr.datasets.proposals import MISSING, PROPOSED, UnknownProposal
 from supdr_viz.controls.columns import LEAVE_OUT, TARGET, USE, ColumnTable
 from supdr_viz.data.columns import (
     NO_NAMES,
@@ -42,6 +43,14 @@ TASKS = {"classification": "classification", "regression": "regression"}
 MAX_SHOWN_COLUMNS = 30
 # Pixels across of a choice beside others.
 CHOICE = 158
+# What is decided last stays in sight while the choices before it are scrolled.
+FOOT = {
+    "position": "sticky",
+    "bottom": "0",
+    "z-index": "2",
+    "background": "var(--supdr-card)",
+    "box-shadow": "0 10px var(--supdr-card)",
+}
 # Name of a table that was pasted, in links and saved settings.
 PASTED = "pasted.csv"
 
@@ -55,12 +64,12 @@ def limits() -> Limits:
 
 
 def limits_text() -> str:
-    """Say which files are accepted and how large they may be."""
+    """Say which files are accepted, how large they may be, and what becomes of them."""
     largest = limits()
-    formats = ", ".join(extension[1:].upper() for extension in EXTENSIONS)
+    formats = ", ".join(extension[1:] for extension in EXTENSIONS)
     return (
-        f"{formats}, optionally gzipped. At most {largest.max_bytes / 1e6:g} MB, {largest.max_rows:,} rows, "
-        f"{largest.max_columns:,} columns. Your file is held in memory only while a page of yours is open."
+        f"A table of at most {largest.max_bytes / 1e6:g} MB, {largest.max_rows:,} rows and {largest.max_columns:,} "
+        f"columns. Formats: {formats}, also gzipped. It is held in memory only while a page of yours is open."
     )
 
 
@@ -106,13 +115,14 @@ class UploadPanel:
         self.message = widgets.html()
         self.table = widgets.html(visible=False)
         self.columns = ColumnTable(visible=False, margin=(4, 8), **widgets.WIDE)
-        self.missing = pmui.TextInput(
+        self.missing = pmui.TextAreaInput(
             label="Written for a missing cell",
             size="small",
             visible=False,
             margin=(6, 8),
-            width=CHOICE,
-            sx={"& .MuiOutlinedInput-input": {"py": "5.5px"}},  # as high as the menus beside it
+            rows=1,
+            auto_grow=True,
+            **widgets.WIDE,
         )
         fillings = {label: value for value, label in IMPUTE.choices}
         self.sheet, self.target, self.task, self.impute = (
@@ -135,16 +145,20 @@ class UploadPanel:
         self.said = widgets.html()
         self.change = widgets.button("Change the columns", self._open_again, visible=False, icon="tune", margin=8)
         self.view = pn.Column(self.said, self.change, margin=0, **widgets.WIDE)
+        self.limits = widgets.caption(limits_text())
+        self.foot = pn.Row(self.use, margin=0, visible=False, styles=FOOT, **widgets.WIDE)
         self.dialog = widgets.dialog(
             "Your data",
-            widgets.caption(limits_text()),
             self.dropper,
+            self.limits,
             self.message,
-            widgets.flow(self.sheet, self.target, self.task, self.impute, self.missing, self.use, margin=0),
+            widgets.flow(self.sheet, self.target, self.task, self.impute, margin=0),
             self.table,
             self.columns,
+            self.missing,
             self._samples(),
             self.paste.view,
+            self.foot,
             width_option="lg",
         )
 
@@ -281,7 +295,10 @@ class UploadPanel:
         if look is None:
             return
         words = f"{look.name}: {look.n_rows:,} rows, {len(look.columns):,} columns ({look.format})."
-        widgets.message(self.message, " ".join([words, *look.notes]))
+        done = [each for each in look.notes if not each.startswith(PROPOSED)]
+        asked = list(dict.fromkeys(each.column for each in look.proposals if not each.accepted))
+        where = f"Please decide below on {listed(filter(None, asked))}." if any(asked) else ""
+        widgets.message(self.message, " ".join(filter(None, [words, *done, where])))
         self.table.object = preview_table(look)
         fits = self._linked.get("name") == look.name and self._linked.get("sheet", "") in ("", look.sheet)
         target = self._linked.get("target") if fits else ""
@@ -316,13 +333,16 @@ class UploadPanel:
         self._rules = {each.key: each.accepted for each in look.proposals if each.accepted is not each.default}
         self._missing = "" if look.missing in ((), MISSING) else names_to_text(filter(None, look.missing)) or NO_NAMES
         self._decisions.show({}, proposals=[])  # a switch that had no effect goes back
-        self.columns.proposals = [{**asdict(each), "size": each.size} for each in look.proposals]
+        self.columns.proposals = [
+            {**asdict(each), "size": each.size, "otherwise": each.otherwise} for each in look.proposals
+        ]
         self._markers.show(names_to_text(filter(None, look.missing)))
 
     def _unfold(self, open: bool) -> None:
         """Show or hide the preview and what belongs to it."""
-        for part in (self.table, self.columns, self.target, self.task, self.use):
+        for part in (self.table, self.columns, self.target, self.task, self.foot, self.use):
             part.visible = open
+        self.limits.visible = not open
         self.impute.visible = open and self.look is not None and any(each.missing for each in self.look.facts)
         self.missing.visible = open and self.look is not None and bool(self.look.missing)
         self.sheet.visible = open and self.look is not None and len(self.look.sheets) > 1

@@ -18,6 +18,8 @@ border: 1.5px dashed var(--supdr-border); border-radius: 8px; }
 .filepond--drop-label label::before, .filepond--label-action::before { font-size: 14px; }
 .filepond--drop-label label::before { content: "Drop a file here, or "; white-space: pre; }
 .filepond--label-action::before { content: "browse"; text-decoration: underline; color: var(--supdr-primary); }
+@media (hover: none) { /* where nothing can be dropped */
+.filepond--drop-label label::before { content: ""; } .filepond--label-action::before { content: "Choose a file"; } }
 .filepond--item-panel { background-color: var(--supdr-border) !important; }
 .filepond--file { color: var(--supdr-text); }
 .filepond--item[data-filepond-item-state*="processing"]:not([data-filepond-item-state*="error"])

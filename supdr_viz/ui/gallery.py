@@ -11,6 +11,9 @@ from panel.custom import JSComponent
 from supdr_viz.ui.own_files import Script
 from supdr_viz.ui.page_thread import locked_callback
 
+# What an example is called beside its title.
+EXAMPLE = "Example"
+
 
 class Gallery(JSComponent):
     """A button and its dialog of pictures, with search and folds.
@@ -19,11 +22,12 @@ class Gallery(JSComponent):
 
     `sections`: returns a list of sections: dicts with ``title``, ``fold`` (title of the fold that holds it, or an empty
     text) and ``cards``, dicts with ``name``, ``title``, ``line``, ``source``, ``picture``, an address or empty, and
-    ``more``, what the search finds besides. `label`, `title`, `picture`: name of the button; title and picture of what
-    is chosen. `value`: name of what is chosen, empty if nothing is.
+    ``more``, what the search finds besides. `label`: name of the button; `kind`, `title`, `picture`: what is chosen.
+    `value`: name of what is chosen, empty if nothing is.
     """
 
     label = param.String(default="Example")
+    kind = param.String(default=EXAMPLE)
     title = param.String(default="")
     picture = param.String(default="", doc="Address of the chosen one's picture.")
     value = param.String(default="", doc="Name of the chosen one.")

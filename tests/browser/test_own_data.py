@@ -40,8 +40,12 @@ def test_a_sample_is_opened_by_the_keyboard_and_a_file_is_dropped_anywhere_looke
     assert not app.evaluate(NAMELESS)
     wide = app.page.get_by_role("region", name="Columns of the table").bounding_box()["width"]
     assert wide > 700
+    use, columns = (app.button("Use this file"), app.page.get_by_role("region", name="Columns of the table"))
+    expect(use).to_be_in_viewport(ratio=1)
+    assert use.bounding_box()["y"] > columns.bounding_box()["y"]  # it follows what it depends on
     app.press("Use this file").settle()
     expect(app.page.get_by_role("dialog")).to_have_count(0)
+    expect(app.page.locator("button.chosen")).to_contain_text("birds.csv")
     assert app.sees("In use: birds.csv.")
     app.press("Run").settle()
     words = " ".join(app.evaluate(SHOWN, "latent")["words"] + app.evaluate(SHOWN, "input")["words"])

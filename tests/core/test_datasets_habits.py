@@ -56,9 +56,9 @@ def test_limits_are_numbers_only_where_that_is_accepted(sign):
     columns, dataset = read(text)
     assert np.isnan(columns["x"]).tolist() == [1.5 * k > 56 for k in range(ROWS)]
     assert {f"x={sign}57.0", f"x={sign}58.5"} <= set(columns)
-    assert f"Not done unless you accept it: read as missing, 2 cells: 'x' ({sign}57.0)." in dataset.description
-    limits = f"read as numbers where they are limits, 2 cells: 'x' ({sign}57.0)."
-    assert f"Not done unless you accept it: {limits}" in dataset.description
+    for what in ("read as missing", "read as numbers where they are limits"):
+        words = f"{what}, 2 cells: 'x' ({sign}57.0); otherwise these cells stay text."
+        assert f"Proposed, not done: {words}" in dataset.description
     columns, _ = read(text, accept=["limits:x"])
     np.testing.assert_array_equal(columns["x"], 1.5 * np.arange(ROWS))
 
@@ -70,6 +70,41 @@ def test_numbers_of_several_units_and_grades_stay_words():
     assert {"grade=3+", "size=2 kg"} <= set(columns)
     dataset = read_file(table({"x": numbers(), "class": grades}).encode(), name="t.csv")
     assert dataset.target_names == ("1", "2", "3+")
+
+
+@pytest.mark.parametrize(
+    ("letters", "power"),
+    [
+        (("", "", "", "K"), (0, 0, 0, 3)),
+        (("K", "M"), (3, 6)),
+        (("k", "M", "B", ""), (3, 6, 9, 0)),
+        (("M", "K", "K"), (6, 3, 3)),
+    ],
+)
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_thousands_and_millions_are_numbers_of_one_size_only_where_that_is_accepted(letters, power, delimiter):
+    written = [f"{1 + k / 10:.1f}" for k in range(ROWS)]
+    cells = [text + letters[k % len(letters)] for k, text in enumerate(written)]
+    if delimiter == ";":
+        cells = [cell.replace(".", ",") for cell in cells]
+    text = table({"x": cells, "z": ["5"] * ROWS}, delimiter)
+    columns, _ = read(text)
+    assert "x" not in columns or np.isnan(columns["x"]).any()  # no letter is dropped beside another one
+    look = preview(text.encode(), "t.csv")
+    offered = {each.key: each for each in look.proposals}
+    where = [k for k in range(ROWS) if letters[k % len(letters)]]
+    number = float(f"{written[where[0]]}e{power[where[0] % len(power)]}")
+    assert offered["scale:x"].count == len(where)
+    assert offered["scale:x"].example == f"{cells[where[0]]} is {number:.15g}"
+    columns, _ = read(text, accept=["scale:x"])
+    expected = [float(f"{number}e{power[k % len(power)]}") for k, number in enumerate(written)]
+    np.testing.assert_array_equal(columns["x"], expected)
+
+
+def test_a_column_of_thousands_alone_has_a_unit():
+    columns, dataset = read(table({"x": numbers(lambda x: f"{x}K")}))
+    np.testing.assert_array_equal(columns["x"], 1.5 * np.arange(ROWS))
+    assert "without their unit" in dataset.description
 
 
 def test_what_a_formula_failed_at_is_missing():
@@ -100,7 +135,7 @@ def test_rows_that_may_be_totals_are_left_out_only_where_that_is_accepted(below)
     columns, dataset = read(text)
     assert dataset.n_samples == ROWS + 1
     assert "n=" + below.split(",")[0] in columns
-    assert "Not done unless you accept it: left out at the end, as totals and remarks, 1 row: '" in dataset.description
+    assert "Proposed, not done: left out at the end, as totals and remarks, 1 row: '" in dataset.description
     columns, dataset = read(text, accept=["totals"])
     assert len(columns["x"]) == ROWS
     assert np.isfinite(dataset.y).all()
@@ -128,8 +163,8 @@ def test_units_below_the_header_are_part_of_the_names():
     columns, dataset = read(text)
     assert dataset.n_samples == ROWS + 1
     assert {"x=cm", "z=kg"} <= set(columns)
-    two_rows = "the first two rows name the columns, 1 row: 'cm, kg, ,'."
-    assert f"Not done unless you accept it: {two_rows}" in dataset.description
+    two_rows = "the first two rows name the columns, 1 row: 'cm, kg, ,'; otherwise the second is a row."
+    assert f"Proposed, not done: {two_rows}" in dataset.description
     columns, dataset = read(text, accept=["second header"])
     assert list(columns) == ["x (cm)", "z (kg)", "n"]
     assert dataset.n_samples == ROWS

@@ -39,6 +39,8 @@ DECIMAL = {
 SEPARATORS = {".": ",'\u2019 \u00a0\u202f", ",": ".'\u2019 \u00a0\u202f"}
 DROPPED = {mark: dict.fromkeys(map(ord, between)) for mark, between in SEPARATORS.items()}
 SIGNS = "[$€£¥%]|EUR|USD|CHF|GBP|JPY|SEK|NOK|DKK|PLN|CZK|INR|CNY|CAD|AUD|BRL"
+# What stands behind a number for thousands, millions and billions -> the power of ten.
+SCALES = {"k": 3, "K": 3, "M": 6, "B": 9}
 UNIT = r"[^\W\d_][\w./²³°·%]{0,11}|°\w?"
 # Limit, parenthesis, sign, currency, sign, number, unit, parenthesis.
 PATTERNS = {
@@ -207,14 +209,16 @@ class Reading:
     """One way to read the texts of a column as numbers: with signs, a unit, marks between thousands, parentheses.
 
     `counts`: how often each text of the column occurs, read or not; `decimal`: the mark; `texts`: what is read -> how
-    Python writes it; `limits`: the same of limits, such as "<5"; `beyond`: texts that are no numbers as they are
-    written; `unit`: what stands at most of them; `alike`: whether it stands at all.
+    Python writes it; `limits`: the same of limits, such as "<5"; `scaled`: the same of thousands and more, such as
+    "50K", where not all have the same letter; `beyond`: texts that are no numbers as they are written; `unit`: what
+    stands at most of them; `alike`: whether it stands at all.
     """
 
     counts: dict[str, int]
     decimal: str
     texts: dict[str, str]
     limits: dict[str, str]
+    scaled: dict[str, str]
     beyond: list[str]
     unit: str
     alike: bool
@@ -228,8 +232,12 @@ class Reading:
             sizes[unit] = sizes.get(unit, 0) + counts[text]
         common = max(sizes, key=lambda unit: sizes[unit], default="")
         usual = common if common and sizes[common] >= MOSTLY * sum(sizes.values()) else ""
-        texts, limits, beyond, units = {}, {}, [], set()
+        if usual in SCALES and sum(unit in SCALES for unit in sizes) > 1:
+            usual = ""  # without their letters they would not be of one size
+        texts, limits, scaled, beyond, units = {}, {}, {}, [], set()
         for text, (number, unit, _, limit) in parts.items():
+            if unit in SCALES and unit != usual and not limit and "e" not in number.lower():
+                scaled[text] = f"{number}e{SCALES[unit]}"
             if unit in ("", usual) and limit:
                 limits[text] = number
             elif unit in ("", usual):
@@ -238,12 +246,12 @@ class Reading:
                 if unit or not NUMBER.fullmatch(text.strip()):
                     beyond.append(text)
         written = next((behind for _, unit, behind, _ in parts.values() if unit == usual), "") if usual else ""
-        return cls(counts, decimal, texts, limits, beyond, written, len(units) <= 1)
+        return cls(counts, decimal, texts, limits, scaled, beyond, written, len(units) <= 1)
 
     @cached_property
     def share(self) -> float:
         """Share of the cells that are read."""
-        return self.count(self.texts) / max(1, sum(self.counts.values()))
+        return self.count([*self.texts, *self.scaled]) / max(1, sum(self.counts.values()))
 
     @cached_property
     def merges(self) -> bool:
@@ -331,6 +339,11 @@ def _numbers(
         text, example = "Read as numbers where they are limits", next(iter(best.limits))
         if rules.propose("limits", text, best.count(best.limits), column=name, example=example):
             plain |= best.limits
+    if best.scaled:
+        text, (letters, number) = "Read K as thousands, M as millions, B as billions", next(iter(best.scaled.items()))
+        example = f"{letters} is {float(number):.15g}"
+        if rules.propose("scale", text, best.count(best.scaled), column=name, example=example):
+            plain |= best.scaled
     strays = [text for text in best.counts if text not in plain]
     count = best.count(strays)
     if 2 * count > total:

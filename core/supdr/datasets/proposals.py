@@ -17,6 +17,22 @@ MISSING = (
     *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),  # of a formula that failed
 )
 
+PROPOSED = "Proposed, not done: "
+
+# Rule -> what is so where its proposal is not accepted.
+OTHERWISE = {
+    **dict.fromkeys(("codes", "numbers", "missing", "limits", "scale"), "these cells stay text"),
+    "spelling": "each spelling is a value of its own",
+    "month first": "the day comes before the month",
+    "thousands": "they are decimal points",
+    "header": "it is a row",
+    "second header": "the second is a row",
+    **dict.fromkeys(("titles", "footnotes", "types"), "they are read as part of the table"),
+    **dict.fromkeys(("totals", "repeated header", "empty rows"), "they are rows like the others"),
+    **dict.fromkeys(("no name", "aside"), "they are columns like the others"),
+    "merged": "only the first one has it",
+}
+
 MERGING = "Read as numbers, though different texts become one"
 
 
@@ -71,6 +87,11 @@ class Proposal:
     def size(self) -> str:
         """How much it touches, such as "3 cells"."""
         return sized(self.count, self.things)
+
+    @property
+    def otherwise(self) -> str:
+        """What is so where it is not accepted."""
+        return OTHERWISE.get(self.key.partition(":")[0], "all stays as it is written")
 
 
 class Rules:
@@ -137,5 +158,7 @@ class Rules:
             names = listed([shown(each.column) + (f" ({each.example})" if each.example else "") for each in alike])
             about = f": {names}" if alike[0].column else f": {shown(alike[0].example)}" if alike[0].example else ""
             words = f"{text}, {sized(sum(each.count for each in alike), things)}{about}."
-            sentences.append(f"Not done unless you accept it: {words[0].lower()}{words[1:]}" if proposed else words)
+            if proposed:
+                words = f"{PROPOSED}{words[0].lower()}{words[1:-1]}; otherwise {alike[0].otherwise}."
+            sentences.append(words)
         return sentences
