@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlencode, urljoin
+from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
 
 import panel as pn
 
@@ -17,6 +17,13 @@ from supdr_viz.views.stage.socket import StageSocket
 from supdr_viz.views.stage.stage import Stage
 
 OPEN, END = "Open a class link", "End the class link"
+
+LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+
+HERE_ONLY = (
+    "Only this computer can open the link: the server listens for no other. Started with --address 0.0.0.0, it is "
+    "reached by all in its network."
+)
 
 WHY = (
     "Anyone with this link can watch your run live for as long as this page is open. They cannot change it, but can "
@@ -54,7 +61,7 @@ class ClassLink:
         `copy`: ``copy(text, what)`` copies a text.
         """
         self._field = widgets.text_field("Class link", "", visible=False)
-        self._message = widgets.html()
+        self._message, self._reach = widgets.html(), widgets.html()
         # One button for both: the one that has the focus must not vanish.
         self._switch = widgets.button(OPEN, self._switched, icon="cast_for_education")
         self._copy = widgets.button(
@@ -63,14 +70,33 @@ class ClassLink:
         self._built = True
         self._show(self.followers is not None)
         buttons = widgets.flow(self._switch, self._copy, margin=(0, 5))
-        return [widgets.section("Follow this run"), widgets.caption(WHY), self._field, self._message, buttons]
+        return [
+            widgets.section("Follow this run"),
+            widgets.caption(WHY),
+            self._field,
+            self._reach,
+            self._message,
+            buttons,
+        ]
 
     @property
     def address(self) -> str:
         """The link; empty while there is none."""
         if self.followers is None:
             return ""
-        return urljoin(self._bridge.origin, f"{FOLLOW}?{urlencode({'ticket': self.followers.ticket})}")
+        page = urlsplit(self._bridge.origin)
+        if _is_local(page.netloc) and (others := self._names_for_others(page.port)):
+            page = page._replace(netloc=others[0])
+        return urljoin(urlunsplit(page), f"{FOLLOW}?{urlencode({'ticket': self.followers.ticket})}")
+
+    @property
+    def warning(self) -> str:
+        """What the visitor should know of the link before it is handed on; empty: nothing."""
+        return HERE_ONLY if _is_local(urlsplit(self.address).netloc) else ""
+
+    def _names_for_others(self, port: int | None) -> list[str]:
+        """Return hosts with this port under which browsers on other machines reach this server."""
+        return [each for each in StageSocket.names if each.endswith(f":{port}") and not _is_local(each)]
 
     def _switched(self) -> None:
         if self.followers is None:
@@ -105,6 +131,7 @@ class ClassLink:
         if not self._built:
             return
         self._field.value = self.address
+        widgets.message(self._reach, self.warning, "warning")
         for part in (self._field, self._copy):
             part.visible = open
         self._switch.param.update(label=END if open else OPEN, icon="stop" if open else "cast_for_education")
@@ -129,3 +156,8 @@ class ClassLink:
     def _tell(self, number: int) -> None:
         if self._on_count is not None:
             self._on_count(number)
+
+
+def _is_local(host: str) -> bool:
+    """Whether a host, with its port or without, is every browser's own machine."""
+    return urlsplit(f"//{host}").hostname in LOCAL_NAMES

@@ -9,6 +9,7 @@ import functools
 import gc
 import secrets
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -125,9 +126,22 @@ def origins(address: str, port: int, others: list[str]) -> list[str]:
     `address`: on which the server listens.
     """
     names = ["localhost", "127.0.0.1"]
-    if address not in (*LOCAL_NAMES, *ANY_ADDRESS) and ":" not in address:  # Bokeh knows no IPv6 origins
+    if address in ANY_ADDRESS:
+        names += filter(None, [address_in_network()])
+    elif address not in LOCAL_NAMES and ":" not in address:  # Bokeh knows no IPv6 origins
         names.append(address)
     return [f"{name}:{port}" for name in names] + others
+
+
+def address_in_network() -> str:
+    """Return the address under which others in its network reach this machine, empty if it is in none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
+        try:
+            end.connect(("192.0.2.1", 9))  # an address that is nobody's; nothing is sent
+        except OSError:
+            return ""
+        found = str(end.getsockname()[0])
+    return "" if found.startswith("127.") else found
 
 
 def address_of(address: str, port: int, page: str) -> str:
@@ -145,6 +159,8 @@ def greeting(arguments: argparse.Namespace, port: int, page: str, cores: int) ->
     `arguments`: of the command; `page`: name of the first page; `cores`: of the processor.
     """
     words = f"The explorer is at {address_of(arguments.address, port, page)}   (Ctrl+C stops it)"
+    if arguments.address in ANY_ADDRESS and (found := address_in_network()):
+        words = f"Others in this network reach it at {address_of(found, port, page)}.\n{words}"
     if arguments.address not in LOCAL_NAMES and not arguments.basic_auth:
         words = f"Anyone who reaches this address can use the server; --basic-auth asks for a password.\n{words}"
     if arguments.address not in LOCAL_NAMES and not arguments.worker and arguments.workers < 2 <= cores:
@@ -301,6 +317,7 @@ def _server(
     from supdr_viz.serving.visitor_cookie import Cookie
     from supdr_viz.ui.components import USED
     from supdr_viz.ui.panel_workarounds import describe_only
+    from supdr_viz.views.stage.socket import StageSocket
 
     # What helps the author of a page costs its visitors time.
     settings.perform_error_diagnostics = settings.perform_document_validation = False
@@ -308,6 +325,7 @@ def _server(
     # Without a secret of the user's own, logins last as long as this process.
     cookie_secret = (pn.config.cookie_secret or secrets.token_hex(32)) if arguments.basic_auth else None
     routes = _routes(site, arguments, queue, visitors)
+    names = StageSocket.names = origins(arguments.address, port, arguments.allow_websocket_origin)
     pages: dict[str, Any] = {name: visitors.admitting(functools.partial(site.build, name)) for name in site.titles}
     applications: dict[str, Any] = build_applications(pages, title=dict(site.titles))
     files = FilesAsked()
@@ -319,7 +337,7 @@ def _server(
         applications,
         port=port,
         address=arguments.address,
-        websocket_origin=origins(arguments.address, port, arguments.allow_websocket_origin),
+        websocket_origin=names,
         basic_auth=arguments.basic_auth,
         cookie_secret=cookie_secret,
         show=show,

@@ -189,6 +189,15 @@ def test_who_serves_a_network_from_one_process_hears_of_more(address, workers, w
     assert (f"--workers {cores} gets them in faster: one process for each core" in said) == advised
 
 
+def test_who_listens_everywhere_is_told_the_address_for_others_and_lets_them_in():
+    found = served.address_in_network()
+    asked = Namespace(address="0.0.0.0", workers=2, worker=0, basic_auth=None)
+    said = served.greeting(asked, 5006, "explorer", 2)
+    assert (f"Others in this network reach it at http://{found}:5006/explorer" in said) is bool(found)
+    assert (f"{found}:5006" in served.origins("0.0.0.0", 5006, [])) is bool(found)
+    assert served.origins("localhost", 5006, ["a.example"]) == ["localhost:5006", "127.0.0.1:5006", "a.example"]
+
+
 def test_unknown_address_is_said_in_one_sentence(run):
     result = run("--address", "nowhere.invalid")
     assert result.returncode == 1

@@ -99,5 +99,10 @@ class Presenter:
             return
         if link.followers is None:
             link.open()
-        address = link.address
-        self._bridge.copy(address, lambda done: toast(f"{'Copied' if done else 'Class link'}: {address}", seconds=15))
+        address, warning = link.address, link.warning
+
+        def said(done: bool) -> None:
+            text = f"{'Copied' if done else 'Class link'}: {address}. {warning}".strip(". ")
+            toast(text, "warning" if warning else "info", seconds=15)
+
+        self._bridge.copy(address, said)

@@ -12,6 +12,7 @@ import functools
 import json
 import secrets
 from asyncio import Future
+from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol, cast
 from urllib.parse import urlparse
 from weakref import WeakValueDictionary
@@ -66,11 +67,13 @@ class Owner(Protocol):
 class StageSocket(WebSocketHandler):
     """One browser's end of a stage.
 
-    `offered`: whether this server has the address. `lacking`: a sentence for the page about what it lacks without the
+    `offered`: whether this server has the address. `names`: hosts with their ports under which pages of this server may
+    be opened, as far as it is known. `lacking`: a sentence for the page about what it lacks without the
     address, and why; empty: it says nothing.
     """
 
     offered: ClassVar[bool] = False
+    names: ClassVar[Sequence[str]] = ()
     lacking: ClassVar[str] = ""
     _ticket = ""
     _process: ClassVar[str] = ""

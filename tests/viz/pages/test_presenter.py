@@ -89,3 +89,28 @@ def test_the_class_link_is_one_press_away():
         assert "follow?ticket=" in visitor.notices
         visitor.press("Share")
         assert "follow?ticket=" in visitor.widget("Class link", visible=True).value
+
+
+def test_a_class_link_names_an_address_that_others_reach_or_says_that_none_do():
+    with mock.patch.object(StageSocket, "offered", True), Visitor() as visitor:
+        visitor.press("Share")
+        visitor.press("Open a class link")
+        assert visitor.sees("Only this computer can open the link")
+        assert visitor.sees("--address 0.0.0.0")
+        visitor.press("End the class link")
+        assert not visitor.sees("Only this computer")
+        visitor.do(lambda: visitor.bridge.param.update(origin="http://localhost:5006/class/explorer"))
+        for names, host in (
+            (["localhost:5006", "10.0.0.7:80"], "localhost:5006"),
+            (["127.0.0.1:5006", "10.0.0.7:5006"], "10.0.0.7:5006"),
+        ):
+            with mock.patch.object(StageSocket, "names", names):
+                visitor.press("Open a class link")
+                link = visitor.widget("Class link", visible=True).value
+                assert link.startswith(f"http://{host}/class/follow?ticket=")
+                assert visitor.sees("Only this computer") is host.startswith("localhost")
+                visitor.press("End the class link")
+        visitor.do(lambda: visitor.bridge.param.update(origin="https://school.example/explorer"))
+        visitor.press("Open a class link")
+        assert visitor.widget("Class link", visible=True).value.startswith("https://school.example/follow?")
+        assert not visitor.sees("Only this computer")
