@@ -1,6 +1,7 @@
 // The cards of a run: a head with tools, a view, and words above and below it; one of them may fill the window.
 import {drawPart} from "./parts.js"
 import {offerPlace} from "./stage/page.js"
+import {makeRoom} from "./stage/room.js"
 
 const SQUARES = {input: [[], []], latent: [[], ["numbers of the map"]], method: [["keys"], ["numbers"]]} // above, below
 const CURVES = {losses: [[], []], errors: [[], []]}
@@ -25,25 +26,6 @@ function place(model, kind, slot) {
   const host = made(kind)
   offerPlace(model, `${model.board}/${slot}`, host)
   return host
-}
-
-// Words take their room from the view, so that none lies over it, and the card stays as high.  Where a number becomes
-// shorter the room is kept, and on the map also while there are none, as during a run: what is looked at must not move.
-function makeRoom(model, all, words, name) {
-  let wide = 0
-  const observer = new ResizeObserver(() => {
-    const kept = wide === all.clientWidth
-    wide = all.clientWidth
-    for (const each of words) {
-      if (!kept) each.style.minHeight = ""
-      else if (each.textContent) each.style.minHeight = `${each.offsetHeight}px`
-      else if (name !== "latent") each.style.minHeight = ""
-    }
-    const room = words.reduce((sum, each) => sum + each.getBoundingClientRect().height, 0)
-    all.style.setProperty("--words", `${Math.ceil(room)}px`)
-  })
-  for (const each of [all, ...words]) observer.observe(each)
-  model.on("remove", () => observer.disconnect())
 }
 
 function enlargeButton(model, name) {
@@ -76,7 +58,10 @@ function card(model, name, view, [above, below]) {
   const row = made("row", place(model, "words", `words/head of ${name}`), tools)
   const [over, under] = [above, below].map((names) => names.map((each) => place(model, "caption", `words/${each}`)))
   const all = made(`card ${name}`, row, ...drawParts(BELOW[name]), ...over, place(model, "view", view), ...under)
-  if (over.length + under.length) makeRoom(model, all, [...over, ...under], name)
+  if (over.length + under.length) {
+    const observer = makeRoom(all, [...over, ...under], name === "latent")
+    model.on("remove", () => observer.disconnect())
+  }
   const mark = () => {
     all.classList.toggle("enlarged", model.enlarged === name)
     all.classList.toggle("framed", model.framed.includes(name))

@@ -1,6 +1,7 @@
 // Follows a run of another visitor: shows what the server sends of it, and answers that it was painted.
 import {Board, Group} from "./stage/board.js"
 import {stage} from "./stage/page.js"
+import {makeRoom} from "./stage/room.js"
 import {openSocket} from "./stage/socket.js"
 
 const AGAIN = 2000 // milliseconds until a lost connection is tried again
@@ -67,5 +68,8 @@ darkScheme.addEventListener("change", wearTheme)
 wearTheme()
 const board = new Board("follow", new Group())
 stage.boards.set("follow", board)
+for (const card of document.querySelectorAll(".squares figure")) {
+  makeRoom(card, [...card.querySelectorAll(".under")], card.className === "latent")
+}
 for (const host of document.querySelectorAll("[data-slot]")) board.adopt(host.dataset.slot, contentOf(host))
 join(board)

@@ -21,8 +21,8 @@ OPEN, END = "Open a class link", "End the class link"
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 HERE_ONLY = (
-    "Only this computer can open the link: the server listens for no other. Started with --address 0.0.0.0, it is "
-    "reached by all in its network."
+    "Only this computer can open the link: the server listens for no other. "
+    "Start it with supdr-viz --address 0.0.0.0 to let others in its network open it."
 )
 
 WHY = (
@@ -84,19 +84,12 @@ class ClassLink:
         """The link; empty while there is none."""
         if self.followers is None:
             return ""
-        page = urlsplit(self._bridge.origin)
-        if _is_local(page.netloc) and (others := self._names_for_others(page.port)):
-            page = page._replace(netloc=others[0])
-        return urljoin(urlunsplit(page), f"{FOLLOW}?{urlencode({'ticket': self.followers.ticket})}")
+        return urljoin(for_others(self._bridge.origin), f"{FOLLOW}?{urlencode({'ticket': self.followers.ticket})}")
 
     @property
     def warning(self) -> str:
         """What the visitor should know of the link before it is handed on; empty: nothing."""
         return HERE_ONLY if _is_local(urlsplit(self.address).netloc) else ""
-
-    def _names_for_others(self, port: int | None) -> list[str]:
-        """Return hosts with this port under which browsers on other machines reach this server."""
-        return [each for each in StageSocket.names if each.endswith(f":{port}") and not _is_local(each)]
 
     def _switched(self) -> None:
         if self.followers is None:
@@ -156,6 +149,13 @@ class ClassLink:
     def _tell(self, number: int) -> None:
         if self._on_count is not None:
             self._on_count(number)
+
+
+def for_others(address: str) -> str:
+    """Return an address of a page as browsers on other machines reach it, as far as that is known."""
+    page = urlsplit(address)
+    others = [each for each in StageSocket.names if each.endswith(f":{page.port}") and not _is_local(each)]
+    return urlunsplit(page._replace(netloc=others[0])) if others and _is_local(page.netloc) else address
 
 
 def _is_local(host: str) -> bool:

@@ -18,7 +18,7 @@ _SQUARES = {"input": (), "latent": ("numbers of the map",), "method": ("keys", "
 _CURVES = ("losses", "errors")
 
 SAID_CSS = """
-.said { display: flex; flex-wrap: wrap; column-gap: 12px; font-size: 11.5px; color: var(--supdr-secondary); }
+.said { display: flex; flex-wrap: wrap; column-gap: 12px; font-size: 12px; color: var(--supdr-secondary); }
 .said b { color: var(--supdr-text); }
 """
 
@@ -48,7 +48,9 @@ def page() -> str:
     style = (ASSETS / "follow.css").read_text(encoding="utf-8")
     light, dark = (css_variables(palette(each)) for each in (False, True))
     variables = f"html {{color-scheme: light; {light}}} html[data-theme=dark] {{color-scheme: dark; {dark}}}"
-    squares = "".join(_card(name, f'<div data-slot="planes/{name}"></div>', under) for name, under in _SQUARES.items())
+    squares = "".join(
+        _card(name, f'<div class="view" data-slot="planes/{name}"></div>', under) for name, under in _SQUARES.items()
+    )
     curves = "".join(_card(name, f'<div class="chart" data-slot="charts/{name}"></div>') for name in _CURVES)
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -65,11 +67,12 @@ def page() -> str:
 
 
 def _card(name: str, view: str, under: Sequence[str] = ()) -> str:
-    return f"<figure>{_words(f'head of {name}')}{view}{''.join(map(_words, under))}</figure>"
+    words = "".join(_words(each, kind="under") for each in under)
+    return f'<figure class="{name}">{_words(f"head of {name}")}{view}{words}</figure>'
 
 
-def _words(name: str, slot: bool = True) -> str:
+def _words(name: str, slot: bool = True, kind: str = "") -> str:
     """Make the place of a text, with the styles that it has in the explorer."""
     mark = f'data-slot="words/{name}"' if slot else f'id="{name}"'
     sheet = f"<style>{TEXT_CSS}{HEAD_CSS}{STATUS_CSS}{SAID_CSS}</style>"
-    return f'<div {mark}><template shadowrootmode="open">{sheet}<div></div></template></div>'
+    return f'<div class="{kind}" {mark}><template shadowrootmode="open">{sheet}<div></div></template></div>'

@@ -11,7 +11,7 @@ import panel as pn
 
 from supdr_viz.export.progress import Progress
 from supdr_viz.export.work import RUN_KINDS
-from supdr_viz.pages.class_link import ClassLink
+from supdr_viz.pages.class_link import ClassLink, for_others
 from supdr_viz.pages.file_making import NOTHING, FileMaking, GetWork
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bar import Bar, Button
@@ -115,7 +115,7 @@ class ShareMenu:
 
     def share(self) -> None:
         """Show the link and copy it."""
-        self._link = urljoin(self._bridge.origin, self._get_link())
+        self._link = urljoin(for_others(self._bridge.origin), self._get_link())
         if not self._open_new("share", self._build_share):
             self._link_field.value = self._link
             self._show_short()
@@ -151,7 +151,9 @@ class ShareMenu:
 
     def _show_short(self) -> None:
         short = self._get_short()
-        self._short_field.param.update(value=urljoin(self._bridge.origin, short) if short else "", visible=bool(short))
+        self._short_field.param.update(
+            value=urljoin(for_others(self._bridge.origin), short) if short else "", visible=bool(short)
+        )
 
     def _build_share(self) -> Any:
         self._link_field = widgets.text_field("Link", self._link)
