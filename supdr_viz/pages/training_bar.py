@@ -53,8 +53,8 @@ class TrainingBar:
         on_speed: Callable[[str], Any],
         on_scrub: Callable[[int], Any],
     ) -> None:
-        self._chip, self._detail, self._numbers = WORDS[Phase.ready], "", ""
-        self._progress, self._errors = "", list[str]()
+        self._chip, self._detail, self._numbers = WORDS[Phase.ready], "", list[str]()
+        self._progress, self._ending, self._errors = "", "", list[str]()
         self.run = Button("Run", on_run, icon="play_arrow", look="contained", key="Space", width=104, height=34)
         self.step = Button("Step", on_step, icon="skip_next", width=84, height=34)
         self.reset = Button("Reset", on_reset, icon="restart_alt", width=88, height=34)
@@ -92,15 +92,17 @@ class TrainingBar:
         )
         self.view = pn.Column(buttons, line, margin=(6, 4, 4, 0), **widgets.WIDE)
 
-    def set_state(self, phase: Phase, detail: str = "", *, running: bool = False) -> None:
+    def set_state(self, phase: Phase, detail: str = "", ending: str = "", *, running: bool = False) -> None:
         """Show what the run is doing.
 
-        `detail`: said instead of the numbers; `running`: whether the button says Pause.
+        `detail`: said instead of the numbers; `ending`: said behind them; `running`: whether the button says Pause.
         """
+        self._ending = ending
         self._show(WORDS[phase], detail, running)
 
     def set_viewing(self, iteration: int, *, running: bool) -> None:
         """Show that an earlier iteration is looked at; `running` as in `set_state`."""
+        self._ending = ""
         self._show((f"viewing {iteration}", "primary"), "", running)
 
     def _show(self, chip: tuple[str, str], detail: str, running: bool) -> None:
@@ -117,7 +119,7 @@ class TrainingBar:
         per cent, or mean squared errors; ``as_new`` of training rows as if they were new. `task`: one of
         "classification", "regression".
         """
-        self._numbers = status_text(iteration, numbers, task=task)
+        self._numbers = status_words(iteration, numbers, task=task)
         self._errors = error_words(numbers, task)
         self._refresh()
 
@@ -172,7 +174,8 @@ class TrainingBar:
 
     def _refresh(self) -> None:
         word, colour = self._chip
-        text = widgets.escape(self._progress or self._detail) or self._numbers
+        ending = [f'<span class="ending">{widgets.escape(self._ending)}</span>'] if self._ending else []
+        text = widgets.escape(self._progress or self._detail) or _joined([*self._numbers, *ending])
         if self._progress and not self._detail:  # errors are those of the last step; for more there is no room
             text = _joined([text, *self._errors])
         self.status.text = (
@@ -181,7 +184,7 @@ class TrainingBar:
         )
 
 
-def status_text(iteration: int, numbers: dict[str, float], *, task: str = "classification") -> str:
+def status_words(iteration: int, numbers: dict[str, float], *, task: str = "classification") -> list[str]:
     """HTML of the status line's numbers; see `TrainingBar.show_numbers`."""
     parts = [f"iteration <b>{iteration:,}</b>"]
     rate = numbers.get("rate", 0.0)
@@ -189,7 +192,7 @@ def status_text(iteration: int, numbers: dict[str, float], *, task: str = "class
         parts.append(_aside(f"{rate:.0f} it/s" if rate >= 10 else f"{rate:.1f} it/s"))
     if _is_finite(numbers, "objective"):
         parts.append(_aside(f"objective <b>{figure(numbers['objective'], 4)}</b>"))
-    return _joined([*parts, *error_words(numbers, task)])
+    return [*parts, *error_words(numbers, task)]
 
 
 def error_words(numbers: dict[str, float], task: str) -> list[str]:
@@ -217,7 +220,8 @@ def _error(value: float, task: str) -> str:
 
 def _joined(parts: list[str]) -> str:
     """Join words of the status line: a line may end within no part, and with a separator but not begin with one."""
-    return " ".join(f'<span class="part">{part}</span>' for part in (*(f"{each} ·" for each in parts[:-1]), parts[-1]))
+    ended = [*(f"{each} ·" for each in parts[:-1]), *parts[-1:]]
+    return " ".join(f'<span class="part">{each}</span>' for each in ended)
 
 
 def _is_finite(numbers: dict[str, float], name: str) -> bool:

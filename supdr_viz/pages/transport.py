@@ -178,9 +178,9 @@ class Transport:
 
     # --- what the bar shows -------------------------------------------------------------------------------------------
 
-    def show_state(self, phase: Phase, detail: str = "") -> None:
+    def show_state(self, phase: Phase, detail: str = "", ending: str = "") -> None:
         """Show what the run is doing; see `TrainingBar.set_state`."""
-        self.bar.set_state(phase, detail, running=self._target.going)
+        self.bar.set_state(phase, detail, ending, running=self._target.going)
 
     def show_viewing(self, iteration: int) -> None:
         """Show which earlier iteration is looked at."""

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 
 from supdr.engine.iterate import Stop
-from supdr_viz.run.status import STOP_SENTENCES, Phase, Status
+from supdr_viz.run.status import FITTED_AT_ONCE, STOP_SENTENCES, Phase, Status
 
 STEPS_PER_SECOND = {"slow": 3.0, "normal": 15.0, "fast": None}
 # Steps per second at the slow start of an example.
@@ -134,7 +134,10 @@ class RunMachine:
         if status.phase is Phase.preparing:
             status = Status(Phase.running if self.running else Phase.ready)
         machine = replace(self, iterates=Iterates.open, status=status)
-        return machine if stop is None else machine.ended(stop)
+        if stop is None:
+            return machine
+        ended = machine.ended(stop)
+        return replace(ended, status=replace(ended.status, message=FITTED_AT_ONCE)) if stop is Stop.converged else ended
 
     def without_iterates(self) -> RunMachine:
         """Note that there is not even a first iterate."""

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from supdr.engine.iterate import Stop
 
 STOP_SENTENCES = {
-    Stop.converged: "Converged.",
-    Stop.max_iter: "All iterations done; run again for more.",
-    Stop.no_improvement: "Stopped: the held-out error no longer improves. The best iterate is shown.",
+    Stop.converged: "Converged: Run takes one step more.",
+    Stop.max_iter: "All iterations done: Run goes on.",
+    Stop.no_improvement: "Stopped, as the held-out error no longer improves; the best iterate is shown: Run goes on.",
     Stop.diverged: "Diverged: the objective is no longer finite. Try a smaller learning rate. "
     "The last finite iterate is shown.",
     Stop.interrupted: "",
 }
+
+# Where there is but one iterate.
+FITTED_AT_ONCE = "Fitted in one step: Run changes nothing."
 
 
 class Phase(enum.StrEnum):
@@ -48,7 +51,10 @@ ENDINGS = {Stop.converged: "converged", Stop.no_improvement: "stopped early", St
 
 @dataclass(frozen=True)
 class Status:
-    """Phase of the run; a plain sentence where something went wrong, and how far a long step is where that is known."""
+    """Phase of the run, and how far a long step is where that is known.
+
+    `message`: what went wrong, or why the run has ended and what Run would do.
+    """
 
     phase: Phase
     message: str = ""

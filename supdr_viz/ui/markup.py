@@ -40,7 +40,8 @@ STATUS_CSS = """
 .chip.failed { color: var(--supdr-failed); } .chip.quiet { color: var(--supdr-secondary); }
 b { font-variant-numeric: tabular-nums; }
 .numbers { flex: 1 1 0; min-width: 240px; font-variant-numeric: tabular-nums; }
-.part { white-space: nowrap; }
+.part { white-space: nowrap; } .part:has(.ending) { white-space: normal; }
+@media (max-width: 599.95px) { .numbers:has(.ending) .part:has(.aside) { display: none; } }
 """
 
 FLOW_CSS = ":host { flex-wrap: wrap; min-width: 0 !important; } * { align-self: center; }"

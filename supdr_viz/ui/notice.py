@@ -19,6 +19,8 @@ OVER = {"height": "0", "min-height": "0", "overflow": "visible", "position": "st
 # The way out stands in the box, beside the sentence.
 AT_END = {"position": "absolute", "right": "8px", "top": "5px"}
 ROOM_FOR_OFFER = {"& .MuiAlert-message": {"marginRight": "134px"}}
+# Above several remarks.
+SEVERAL = "Not all of this address can be used. Correct it, or go on with what is used instead:"
 RAISED = {"bgcolor": "background.paper", "boxShadow": "0 2px 12px rgb(0 0 0 / 25%)"}
 
 
@@ -90,6 +92,7 @@ def remarks(sentences: Sequence[str]) -> Notice:
     `sentences`: without any the box is away.
     """
     notice = Notice(closeable=True, over=False)
+    lead = [SEVERAL] if len(sentences) > 1 else []
     if sentences:
-        notice.say("\n\n".join(sentences), "warning")
+        notice.say("\n\n".join([*lead, *sentences]), "warning")
     return notice

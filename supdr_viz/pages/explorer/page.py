@@ -341,7 +341,9 @@ class Explorer:
             new_scene = self.session.apply(experiment)
         except (ValueError, OSError) as error:
             self.belief.refresh()
-            self.reporter.refuse(str(error), waiting=isinstance(error, NotAtHand))
+            waits = isinstance(error, NotAtHand)
+            offer = ("Open a file …", self.controls.data.open_file) if waits and settings.data == "file" else None
+            self.reporter.refuse(str(error), waiting=waits, offer=offer)
             return
         assert self.session.scene is not None
         assert self.session.split is not None

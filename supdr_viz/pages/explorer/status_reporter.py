@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.data.number_format import figure
@@ -63,7 +65,7 @@ class StatusReporter:
             return False
         self._status_at = now
         names = {name: f"{name}_error" for name in ("train", "unlabelled", "test")} | {"as new": "as_new"}
-        numbers = {names.get(key, key): value for key, value in frame.numbers.items()}
+        numbers = {names.get(key, key): value for key, value in frame.numbers.items() if running or key != "rate"}
         self._transport.bar.show_numbers(frame.iteration, numbers, task=scene.task)
         viewing = self._transport.viewing and not frame.live
         outgrown = frame.last_iteration >= RANGE_GROWTH * self._transport.bar.scrubber.end
@@ -75,14 +77,14 @@ class StatusReporter:
             self._phase = None
         return True
 
-    def refuse(self, reason: str, *, waiting: bool) -> None:
+    def refuse(self, reason: str, *, waiting: bool, offer: tuple[str, Callable[[], Any]] | None = None) -> None:
         """Say why nothing can be shown, where the plots would be, and let nothing run.
 
-        `waiting`: whether something is yet to come; otherwise something is wrong.
+        `waiting`: whether something is yet to come; otherwise something is wrong; `offer`: a way out, see `Notice.say`.
         """
         self._phase = Phase.empty
-        self._transport.refuse(reason, waiting=waiting)
-        self._layout.notice.say(reason, "info" if waiting else "warning")
+        self._transport.refuse("There are no data yet." if waiting else "These settings cannot run.", waiting=waiting)
+        self._layout.notice.say(reason, "info" if waiting else "warning", offer=offer)
         self._layout.dim(True)
         self._layout.forget_data()
         self._bridge.announce(reason)
@@ -105,7 +107,7 @@ class StatusReporter:
         detail = status.message if status.phase is Phase.failed else ""  # what diverged has numbers to show
         if status.phase is Phase.preparing:
             detail = "Preparing the data"
-        self._transport.show_state(status.phase, detail)
+        self._transport.show_state(status.phase, detail, status.message if status.phase is Phase.finished else "")
         if status.phase is Phase.failed:
             self._layout.notice.say(f"The run failed: {status.message}", "error")
         elif status.phase is Phase.diverged:

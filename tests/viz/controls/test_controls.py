@@ -193,7 +193,10 @@ def test_training_bar_shows_the_state(bar):
     bar.set_viewing(22, running=True)
     assert "viewing 22" in bar.status.text
     assert bar.run.label == "Pause"
+    bar.set_state(Phase.finished, ending="All done: <Run> goes on.")
+    assert bar.status.text.index("test error") < bar.status.text.index("All done: &lt;Run&gt; goes on.")
     bar.set_state(Phase.failed, "C must be <positive>")
+    assert "All done" not in bar.status.text
     assert "C must be &lt;positive&gt;" in bar.status.text
 
 

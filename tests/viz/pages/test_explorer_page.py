@@ -352,3 +352,21 @@ def test_all_rows_labelled_leave_no_ring_and_keep_the_choice():
         assert "labels=1&" in visitor.query + "&"
         assert not visitor.stage().get("planes", "latent", "ring", "rows").any()
         assert "view.colour=truth" in visitor.query  # what was chosen is kept, though there is less to choose from
+
+
+@pytest.mark.parametrize(
+    ("query", "words", "more"),
+    [
+        ("?data=iris&method=LDA", "Fitted in one step: Run changes nothing.", 0),
+        ("?data=iris&method=MAC&method.max_iter=5", "All iterations done: Run goes on.", 5),
+        ("?data=moons&method=MAC&method.max_iter=500", "Converged: Run takes one step more.", 1),
+    ],
+)
+def test_a_finished_run_says_what_run_would_do(query, words, more):
+    with Visitor(query) as visitor:
+        visitor.press("Run").settle()
+        assert visitor.numbers.endswith(words)
+        before = visitor.iteration
+        visitor.press("Run").settle()
+        assert visitor.iteration == before + more
+        assert visitor.numbers.endswith(words)
