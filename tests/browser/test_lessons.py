@@ -96,7 +96,7 @@ def test_the_end_is_free_and_a_file_of_ones_own_can_be_read(open_app, tmp_path):
     app = open_app(f"?{address(FIRST, last)}", page="lessons")
     assert step_of(app) == steps(FIRST)[last].title
     assert app.page.get_by_role("combobox", name="Method").first.is_visible()
-    assert app.button("Next").is_disabled()
+    assert app.button("Next lesson").is_enabled()
     app.nudge("Reconstruction share", times=3)
     app.press("Step").settle()
     assert app.iteration == 1

@@ -42,7 +42,15 @@ OPTION_SX = {
 }
 
 # The buttons stand below what is to be read before, and in view however long that is.
-AT_HAND = {"position": "sticky", "bottom": "0", "z-index": "2", "padding": "4px 5px", "background": "var(--supdr-card)"}
+AT_HAND = {
+    "position": "sticky",
+    "bottom": "0",
+    "z-index": "2",
+    "padding": "4px 5px",
+    "background": "var(--supdr-card)",
+    "border-radius": "8px",
+}
+ONWARD = "chevron_right"
 
 Act = Callable[[], Any]
 
@@ -69,7 +77,7 @@ class LessonPanel:
         self.menu = widgets.select("Lesson", self._entries(None), next(iter(LESSONS), ""))
         self._menu = Bound(self.menu, self._chosen)
         self.back = widgets.button("Back", lambda: on_step(-1), icon="chevron_left", width=88, height=34)
-        self.next = widgets.button("Next", self.go_on, icon="chevron_right", kind="contained", width=136, height=34)
+        self.next = widgets.button("Next", self.go_on, end_icon=ONWARD, kind="contained", height=34, **widgets.WIDE)
         self.zoom = widgets.switch("Large text", False, margin=(0, 8))
         self._zoom = Bound(self.zoom, lambda large: on_zoom(LARGE if large else 1.0))
         self.head = widgets.html(css=LESSON_CSS, margin=(2, 8, 0, 8))
@@ -99,7 +107,7 @@ class LessonPanel:
         self.head.object = f'<p class="quiet small">{widgets.escape(count)}</p><h2>{widgets.escape(step.title)}</h2>'
         self.text.object = f'<div class="lesson">{markdown(step.text)}</div>'
         self.back.disabled = index == 0
-        self._last = index == len(lesson.steps) - 1
+        self._last, self._following = index == len(lesson.steps) - 1, _after(lesson)
         self._show_question(step.question)
         self._tell("")
         self._show_facts(step, told=step.question is None)
@@ -125,11 +133,13 @@ class LessonPanel:
         self._name_next()
 
     def go_on(self) -> None:
-        """Show the answer of an open question, else the next step."""
+        """Show the answer of an open question, else the next step, or the next lesson after the last one."""
         if self._open_question:
             self._on_answer(None)
-        elif not self.next.disabled:
+        elif not self._last:
             self._on_step(1)
+        elif self._following is not None:
+            self._on_lesson(self._following)
 
     @property
     def asks(self) -> bool:
@@ -148,8 +158,11 @@ class LessonPanel:
         self._name_next()
 
     def _name_next(self) -> None:
+        onward = "Next lesson" if self._last and self._following is not None else "Next"
         self.next.param.update(
-            label="Show answer" if self._open_question else "Next", disabled=self._last and not self._open_question
+            label="Show answer" if self._open_question else onward,
+            end_icon=None if self._open_question else ONWARD,
+            disabled=not self._open_question and self._last and self._following is None,
         )
 
     def _tell(self, text: str) -> None:
@@ -208,3 +221,10 @@ class LessonPanel:
             return
         widgets.message(self.message, f"{name} is open.")
         self._on_lesson(lesson)
+
+
+def _after(lesson: Lesson) -> Lesson | None:
+    """Return the lesson that follows in the menu; None: it is the last one, or one of the visitor's own."""
+    lessons = list(LESSONS.values())
+    places = [number for number, each in enumerate(lessons) if each is lesson]
+    return lessons[places[0] + 1] if places and places[0] + 1 < len(lessons) else None

@@ -45,3 +45,18 @@ def test_every_step_is_reached_by_a_key_and_runs(name):
             visitor.key("PageDown").settle()
             assert visitor.sees(step.title)
             assert visitor.iteration >= step.run or visitor.chip == "finished"  # some are done sooner
+
+
+@pytest.mark.parametrize("number", [0, len(LESSONS) - 1])
+def test_the_last_step_leads_to_the_next_lesson_and_the_last_lesson_nowhere(number):
+    name, *following = list(LESSONS)[number : number + 2]
+    last = LESSONS[name].steps[-1]
+    with lesson(f"?{address(name, len(LESSONS[name].steps) - 1)}") as visitor:
+        if last.question is not None:
+            visitor.press("Show answer").settle()
+        if following:
+            visitor.press("Next lesson").settle()
+            assert visitor.sees(LESSONS[following[0]].steps[0].title)
+            assert address(following[0], 0) in visitor.query
+        else:
+            assert visitor.widget("Next").disabled
