@@ -191,6 +191,73 @@ def test_masked_labels_are_unlabelled():
     np.testing.assert_array_equal(supdr.LSDR(random_state=0).fit(X, masked).transform(X), expected.transform(X))
 
 
+HEIGHTS = ["width", "height", "depth"]
+
+
+def with_cell(X, value):
+    X = X.copy()
+    X[[2, 5], 1], X[7, 2] = value, value
+    return X
+
+
+def fractions(y):
+    return y + np.where(np.arange(len(y)) == 3, 0.25, 0.0)
+
+
+# What is wrong: rows and labels, the argument that is named, what came, and what is accepted or done.
+BAD_INPUTS = {
+    "missing cells": (
+        lambda X, y: (with_cell(X, np.nan), y),
+        r"^Input X contains NaN, cells of columns 'height' \(2\), 'depth' \(1\), the first in row 2: .*SimpleImputer",
+    ),
+    "infinite cells": (
+        lambda X, y: (with_cell(X, -np.inf), y),
+        r"^Input X contains infinity, cells of columns 'height' \(2\), 'depth' \(1\), the first in row 2: write",
+    ),
+    "numbers as labels": (
+        lambda X, y: (X, fractions(y)),
+        r"^Unknown label type: continuous\. Row 3 of y holds .*\.25, .* or whole numbers\. .*task='regression'",
+    ),
+    "fewer labels": (lambda X, y: (X, y[:-2]), "y must have one entry for each of the 24 rows of X; got 22"),
+    "no label": (lambda X, y: (X, np.full(len(y), np.nan)), "^y has no labelled row: every value is missing"),
+    "one class": (lambda X, y: (X, 0 * y), r"^classification needs at least two classes in y; got one class: 0\.0"),
+    "infinite labels": (lambda X, y: (X, np.where(y == 1, np.inf, y)), "^Input y contains infinity"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_INPUTS)
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if name not in BITS_ONLY])
+def test_every_estimator_names_the_argument_what_came_and_what_is_accepted(name, kind):
+    make, sentence = BAD_INPUTS[kind]
+    X, y = make(*rows())
+    model = ESTIMATORS[name]()
+    task = getattr(model, "task", "classification")
+    taken = (kind == "missing cells" and model.accepts_missing_cells) or (
+        task == "regression" and kind in ("numbers as labels", "one class")
+    )
+    if taken:
+        return
+    table = pd.DataFrame(X, columns=HEIGHTS)
+    with pytest.raises(ValueError, match=sentence):
+        model.fit(table, y)
+
+
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if name not in BITS_ONLY])
+def test_a_unit_of_any_size_is_taken_or_x_is_what_the_error_speaks_of(name):
+    X, y = rows()
+    names = ESTIMATORS[name]().get_params()
+    options = {"random_state": 0, **({"max_iter": 2} if "max_iter" in names else {})}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if name != "Constant":  # which scales nothing
+            made = ESTIMATORS[name](**options).fit(1e300 * X, y).transform(1e300 * X)
+            assert np.isfinite(made).all()
+        if "preprocessing" in names:
+            model = ESTIMATORS[name](preprocessing="none", **options)
+            with pytest.raises(ValueError, match=r"^X, once preprocessed, must hold numbers from .* to 1e\+150; got"):
+                model.fit(1e300 * X, y)
+
+
 DAYS = pd.date_range("2020-01-01", periods=24)
 REFUSED = {
     "pandas, text": (lambda: pd.DataFrame({"a": ["x", "z"] * 12}), "column 'a' holds 'x'"),

@@ -103,7 +103,7 @@ class LSSVM(DirectMethod):
         return self.kernel != "rbf" and super()._clips_new_rows()
 
     def _check_parameters(self, X: NDArray, targets: Targets) -> None:
-        input_kernel(self.kernel, X, self.degree, self.gamma, self.coef0)
+        input_kernel(self.kernel, np.ones((1, 1)), self.degree, self.gamma, self.coef0)
 
     def _solve(self, X: NDArray, rows: NDArray, values: NDArray) -> tuple[NDArray, _Expansion]:
         form = Dual(input_kernel(self.kernel, X, self.degree, self.gamma, self.coef0), 1.0 / self.C)

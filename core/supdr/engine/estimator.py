@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, column_or_1d
-from sklearn.utils.validation import check_consistent_length
 
 from supdr.engine.checks import check_snapshot, check_unchanged, check_weights, naming_extremes
 from supdr.engine.components import too_few_components, warn_of_few_components
@@ -445,18 +444,29 @@ class SupervisedReducer(CallbackSupportMixin, FittedReducer):
         labels = as_labels(y)
         if predicts_classes(self) or labels.ndim < 2:
             labels = column_or_1d(labels, warn=True)
-        check_consistent_length(X, labels)
+        if len(labels) != X.shape[0]:
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: y must have one entry for each of the "
+                f"{X.shape[0]:,} rows of X; got {len(labels):,}"
+            )
         targets = decode_targets(
             labels,
             self._task(),
             self.missing_label,
             sample_weight=None if sample_weight is None else check_weights(sample_weight, X),
             class_weight=getattr(self, "class_weight", None),
+            instead=self._instead_of_classes(),
         )
         if targets.classes is not None:
             self.classes_ = targets.classes
         self._single_target = labels.ndim < 2
         return X, targets
+
+    def _instead_of_classes(self) -> str:
+        """Return what to do to predict numbers."""
+        if hasattr(self, "task"):
+            return "For numbers pass task='regression'."
+        return f"{type(self).__name__} predicts classes; LSDR, SDRGLM and SNF with task='regression' predict numbers."
 
     def _check_declared(self) -> None:
         """Raise ValueError for a hyper-parameter that its declaration does not accept."""

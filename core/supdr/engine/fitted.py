@@ -21,7 +21,7 @@ from supdr.engine.documentation_link import link_parameters, link_template
 from supdr.engine.preprocessing import FAR, Preprocessing
 from supdr.engine.probabilities import class_probabilities, crossfitted_scores, fit_temperature
 from supdr.engine.sparse_rows import SparseRows, dense, is_sparse
-from supdr.engine.tables import naming_columns, with_nan
+from supdr.engine.tables import check_finite, naming_columns, with_nan
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -390,18 +390,19 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             return np.asarray(X)
         if is_sparse(X):
             return self._checked_sparse(X, reset)
-        finite = "allow-nan" if self.accepts_missing_cells else True
         X = with_nan(X)
         with naming_columns(X):
-            return validate_data(
+            rows = validate_data(
                 self,
                 X,
                 reset=reset,
                 dtype=np.float64,
                 order="C",
-                ensure_all_finite=finite,
+                ensure_all_finite=False,
                 ensure_min_samples=2 if reset else 1,
             )
+        check_finite(X, rows, type(self).__name__, accepts_missing=self.accepts_missing_cells)
+        return rows
 
     def _checked_sparse(self, X: Any, reset: bool) -> Any:
         """Return the rows of a sparse matrix, array or data frame; raise TypeError where dense rows are needed."""

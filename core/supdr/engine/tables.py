@@ -8,12 +8,17 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supdr.engine.checks import is_convertible
 from supdr.engine.targets import missing_values
 
 # How every library calls the types of dates, times and durations.
 TIMES = re.compile("date|time|duration", re.IGNORECASE)
+
+# The estimators with `accepts_missing_cells`.
+MISSING_TAKERS = "LSDR, NSDR, SDRGLM, SNF and the baselines LogisticUDR, SVMUDR and LLR"
+MOST_NAMED = 5  # columns of an error
 
 
 def with_nan(X: Any) -> Any:
@@ -32,6 +37,35 @@ def with_nan(X: Any) -> Any:
     if isinstance(X, np.ndarray) and X.dtype == object:
         return np.where(missing_values(X, None), np.nan, X)
     return X
+
+
+def check_finite(X: Any, rows: NDArray, taker: str, *, accepts_missing: bool) -> None:
+    """Raise ValueError if `rows` (n, m), read from `X`, hold NaN or infinity; the columns are named, and what to do.
+
+    `taker`: the estimator, which may accept NaN.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(rows.sum()):
+            return
+    names = _names(X)
+    for what, bad, advice in (
+        ("infinity", np.isinf(rows), "write numbers or, where a value is not known, NaN"),
+        (
+            "NaN",
+            np.isnan(rows) & (not accepts_missing),
+            f"{taker} takes complete rows: fill the cells, for example with sklearn.impute.SimpleImputer; "
+            f"{MISSING_TAKERS} take missing cells",
+        ),
+    ):
+        counts = bad.sum(axis=0)
+        where = np.flatnonzero(counts)
+        if len(where):
+            columns = [f"{names[k]!r} ({counts[k]:,})" if names else f"{k} ({counts[k]:,})" for k in where[:MOST_NAMED]]
+            more = f" and {len(where) - MOST_NAMED:,} more" if len(where) > MOST_NAMED else ""
+            raise ValueError(
+                f"Input X contains {what}, cells of columns {', '.join(columns)}{more}, the first in row "
+                f"{int(bad.any(axis=1).argmax())}: {advice}"
+            )
 
 
 def _types(X: Any) -> list[tuple[str, Any]]:

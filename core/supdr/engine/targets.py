@@ -43,9 +43,17 @@ class Targets:
 
 
 def decode_targets(
-    y: Any, task: str, missing_label: Any = np.nan, *, sample_weight: NDArray | None = None, class_weight: Any = None
+    y: Any,
+    task: str,
+    missing_label: Any = np.nan,
+    *,
+    sample_weight: NDArray | None = None,
+    class_weight: Any = None,
+    instead: str = "",
 ) -> Targets:
     """Decode labels (n,) or regression targets (n, q); NaN, None and `missing_label` mark unlabelled rows.
+
+    `instead`: what an error advises where numbers are no classes.
 
     Weights of rows and classes multiply; "balanced" gives every class the same sum, and a weight of 0 hides a label.
     Raises ValueError if no row is labelled, or if values, classes or weights do not fit the task.
@@ -71,7 +79,7 @@ def decode_targets(
     labels = uniform_labels(y[labelled])
     if labels.dtype.kind == "f" and np.isinf(labels).any():
         raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
-    check_classification_targets(labels)
+    _check_classes(labels, labelled, instead)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         rows = "" if sample_weight is None else " among the rows with a positive sample_weight"
@@ -86,6 +94,20 @@ def decode_targets(
         )
     weights[labelled] *= _class_weights(class_weight, classes, codes, weights[labelled])[codes]
     return _classification(classes, codes, labelled, weights)
+
+
+def _check_classes(labels: NDArray, labelled: NDArray, instead: str) -> None:
+    """Raise ValueError, which scikit-learn's checks know by its beginning, if labels are no classes but quantities."""
+    try:
+        check_classification_targets(labels)
+    except ValueError as error:
+        if labels.dtype.kind != "f":
+            raise
+        place = int((labels != np.round(labels)).argmax())
+        raise ValueError(
+            f"Unknown label type: continuous. Row {np.flatnonzero(labelled)[place]} of y holds {labels[place]:g}, which"
+            f" names no class; classes are text, booleans or whole numbers. {instead}"
+        ) from error
 
 
 def decode_part(y: Any, classes: NDArray | None, missing_label: Any = np.nan) -> Targets:

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr.engine.checks import LARGEST
 from supdr.engine.context import current_context
 from supdr.engine.interruption import abandonable, checkpoint
 from supdr.engine.preprocessing import Preprocessing, fit_preprocessing
@@ -333,10 +334,12 @@ def best_scaling(
     for kind in scalings:
         checkpoint()
         fitted = fit_preprocessing(X, kind)
+        if kind == "none" and max(-fitted.low.min(), fitted.high.max()) > LARGEST:
+            continue  # distances would not be finite
         if not any(_differ_by_unit(fitted, other) for other in distinct.values()):
             distinct[kind] = fitted
     if len(distinct) == 1:
-        return scalings[0]
+        return next(iter(distinct))
     chosen = X[rows][some]
     scores = []
     for fitted in distinct.values():
