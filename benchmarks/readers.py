@@ -59,7 +59,10 @@ def by_others(path: Path, look: Preview) -> pd.DataFrame:
         return pd.DataFrame(arff.loadarff(path)[0]).replace(b"?", np.nan)  # SciPy leaves this as a level
     if ending == ".npz":
         with np.load(path) as arrays:
-            return pd.concat([pd.DataFrame(arrays[name]) for name in arrays.files if name != "feature_names"], axis=1)
+            names = (
+                [look.sheet, look.target] if look.sheet else [each for each in arrays.files if each != "feature_names"]
+            )
+            return pd.concat([pd.DataFrame(arrays[name]) for name in names], axis=1)
     if ending == ".libsvm":
         X, y = load_svmlight_file(str(path))
         return pd.DataFrame(np.column_stack([X.toarray(), y]))

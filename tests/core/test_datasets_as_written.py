@@ -1,5 +1,6 @@
 """What is written is what is read: without a note and a switch no two texts become one and nothing is left out."""
 
+import csv
 import io
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from sklearn.datasets import load_svmlight_file
 
 from supdr.datasets import FileProblem, preview, read_file
 from tests.bad_input.files import npz_bytes
@@ -573,3 +575,195 @@ def test_a_first_row_of_one_number_is_no_title():
         "Proposed, not done: left out above the header, 1 line: '5'; otherwise they are read as part of the table."
         in look.notes
     )
+
+
+# --- other ways to write a table --------------------------------------------------------------------------------------
+
+QUOTED_TEXTS = [
+    'a "quoted" word',
+    '"',
+    'one, "two"; three',
+    "plain",
+    'two\tof "them"',
+    'a | "b"',
+    'line\n"two"',
+    "",
+    '"" twice',
+]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("escapes", ["doubled", "backslash", "backslash, also its own"])
+def test_quotation_marks_within_cells_are_read_however_they_are_escaped(delimiter, escapes):
+    texts = [*QUOTED_TEXTS, r"C:\new", "ends in \\"] if escapes != "backslash" else QUOTED_TEXTS
+    frame = pd.DataFrame({"x": np.arange(len(texts)) / 2, "note": texts, "kind": ["u", *"v" * (len(texts) - 1)]})
+    options = {} if escapes == "doubled" else {"doublequote": False, "escapechar": "\\"}
+    text = frame.to_csv(index=False, sep=delimiter, quoting=csv.QUOTE_NONNUMERIC, **options)
+    look = look_at(text)
+    assert look.table.texts["note"].fillna("").tolist() == texts
+    proposals = [(each.key, each.count) for each in look.proposals]
+    assert proposals == ([] if escapes == "doubled" else [("backslashes", sum('"' in text for text in texts))])
+    if proposals:
+        with pytest.raises(FileProblem, match=r"Line \d+ has"):
+            look_at(text, decline=["backslashes"])
+
+
+def test_a_backslash_at_the_end_of_a_cell_is_a_letter_of_it():
+    texts, notes = column(table(x=["C:\\", "D:\\dir\\"], y=[1, 2]), "x")
+    assert set(texts) == {"C:\\", "D:\\dir\\"}
+    assert notes == ""
+
+
+def aligned(frame, gap, right=()):
+    """Write a table with its cells one below the other, as pandas prints one."""
+    columns = [[str(name), *map(str, frame[name])] for name in frame]
+    widths = [max(map(len, column)) for column in columns]
+    sides = [str.rjust if name in right else str.ljust for name in frame]
+    rows = zip(*columns)
+    return (
+        "\n".join((" " * gap).join(side(cell, w) for side, cell, w in zip(sides, row, widths)) for row in rows) + "\n"
+    )
+
+
+@pytest.mark.parametrize("gap", [1, 2, 5])
+@pytest.mark.parametrize("right", [(), ("height of one", "n")])
+def test_cells_that_stand_one_below_the_other_may_hold_single_spaces(gap, right):
+    frame = pd.DataFrame(
+        {
+            "full name": ["Ann Lee", "Bo Li", "Ann Maria de Souza", "Di, Na", "Al"],
+            "height of one": ["1.70", "1.80", "", "1.75", "2"],
+            "n": ["1", "20", "300", "4", "5"],
+            "kind": ["so so", "bad", "so so", "bad", "very good"],
+        }
+    )
+    text = aligned(frame, gap, right)
+    look = look_at(text, "t.txt")
+    assert look.format == "text in columns of a fixed width"
+    pd.testing.assert_frame_equal(look.table.texts.fillna(""), frame, check_dtype=False)
+    theirs = pd.read_fwf(io.StringIO(text), dtype=str, keep_default_na=False, infer_nrows=9)
+    assert theirs.shape[0] == len(look.table.frame)
+    np.testing.assert_array_equal(look.table.frame["height of one"], [1.7, 1.8, np.nan, 1.75, 2])
+
+
+@pytest.mark.parametrize("text", ["1e400", "-1e999", "+1E309", "9" * 310, "1" * 400 + ".5"])
+@pytest.mark.parametrize("format", ["csv", "arff", "libsvm", "target"])
+def test_numbers_beyond_the_range_are_quoted_as_they_are_written(text, format):
+    data = {
+        "csv": f"a,b,kind\n1,{text},x\n2,3,y\n3,4,x\n",
+        "arff": f"@relation r\n@attribute b numeric\n@attribute kind {{x,y}}\n@data\n{text},x\n1,y\n",
+        "libsvm": f"1 1:2 2:{text}\n-1 1:3\n",
+        "target": f"a,b\n1,{text}\n2,3.5\n3,4.5\n",
+    }[format]
+    with pytest.raises(FileProblem, match="beyond the range of numbers") as caught:
+        read_file(data.encode(), name=f"t.{'csv' if format == 'target' else format}")
+    assert repr(text)[1:20] in str(caught.value)
+    assert "inf" not in str(caught.value)
+    assert ("Line 1" if format == "libsvm" else "Column 'b' holds") in str(caught.value)
+    if format in ("csv", "target"):
+        assert "To accept 'missing:b' (read as missing, 1 cell) may help." in str(caught.value)
+        assert len(read_file(data.encode(), name="t.csv", accept=["missing:b"]).X) == 3
+
+
+ATTRIBUTES = "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute c {no,yes,'may be'}\n@data\n"
+
+
+def test_sparse_rows_of_arff_are_those_of_dense_ones():
+    dense = ATTRIBUTES + "1.5,0,yes\n0,2,no\n?,0,'may be'\n0,0,no\n-3,1e2,yes\n"
+    sparse = ATTRIBUTES + "{0 1.5, 2 yes}\n{1 2} % a remark\n{0 ?,2 'may be'}\n{}\n{ 0 -3 , 1 1e2 , 2 yes }\n"
+    looks = [look_at(text, "t.arff") for text in (dense, sparse)]
+    pd.testing.assert_frame_equal(*[look.table.frame for look in looks])
+    assert looks[0].notes == ()
+    assert "The rows are sparse: numbers that are not written are 0" in looks[1].notes[0]
+
+
+@pytest.mark.parametrize(
+    "row", ["{0 1, 3 yes}", "{1 2, 0 3}", "{1 2, 1 3}", "{0}", "{0 1", "{0 1} x", "{-1 2}", "0,1,yes"]
+)
+def test_a_sparse_row_that_is_none_is_refused_with_its_line(row):
+    with pytest.raises(FileProblem, match=r"^Line 7 is not a sparse row, .* with increasing indices from 0 to 2"):
+        look_at(ATTRIBUTES + "{}\n" + row + "\n", "t.arff")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    ["1,2,yes,{0.5}\n3,4,no , { 2e0 } % far\n5,6,yes\n", "{0 1,1 2,2 yes}, {0.5}\n{0 3,1 4},{2}\n{0 5,1 6,2 yes}\n"],
+)
+def test_weights_of_rows_are_a_column_that_describes_them(rows):
+    look = look_at(ATTRIBUTES + rows, "t.arff")
+    data = look.read()
+    np.testing.assert_array_equal(data.X, [[1, 2], [3, 4], [5, 6]])
+    assert data.target_name == "c"
+    np.testing.assert_array_equal(data.metadata["instance weight"], [0.5, 2, 1])
+    assert "Rows have weights: column 'instance weight'" in data.description
+
+
+def test_roles_and_dates_of_arff():
+    text = (
+        "@relation r\n@attribute a numeric {0.5}\n@attribute b date\n@attribute c {x,y} {2}\n@attribute d real [0, 1]\n"
+    )
+    rows = "@data\n1,2004-05-03T12:00:01,x,.5\n2,?,y,.25\n"
+    look = look_at(text + rows, "t.arff")
+    assert look.table.frame["b"].dtype.kind == "M"
+    assert "The weights of attributes are not used." in look.notes
+    keel = look_at(text + "@inputs a\n@outputs c\n" + rows, "t.dat")
+    assert (keel.columns, keel.target) == (("a", "c"), "c")
+    assert "Left out, as the file says, 2 columns: 'b, d'." in keel.notes
+    assert look_at(text + "@inputs a\n@outputs c\n" + rows, "t.dat", decline=["aside"]).columns == ("a", "b", "c", "d")
+    several = look_at(text + "@inputs a, b\n@outputs c, d\n" + rows, "t.dat")
+    assert (several.columns, several.target) == (("a", "b", "c"), "c")
+
+
+# --- tables of offices, and rows of LIBSVM ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [3, 25, 80])
+@pytest.mark.parametrize("delimiter", [",", " "])
+def test_any_number_of_remarks_stands_above_a_table(count, delimiter):
+    rows = [["year", "level", "kind"], *([str(1958 + k), f"31{k % 10}.5", "ab"[k % 2]] for k in range(30))]
+    text = "".join(f"# remark {k}, and more\n" for k in range(count)) + "\n".join(map(delimiter.join, rows)) + "\n"
+    look = look_at(text, "t.txt")
+    assert (look.n_rows, look.columns) == (30, ("year", "level", "kind"))
+    assert f"Left out above the header, {count} lines" in " ".join(look.notes)
+
+
+def test_a_minus_with_a_space_behind_it_is_a_sign():
+    numbers, notes = column(table(x=["- 23", "71", "-  1 380", "1 225"]).replace(",", ";"), "x")
+    np.testing.assert_array_equal(numbers[:4], [-23, 71, -1380, 1225])
+    assert "Read as numbers without signs and marks" in notes
+    both, notes = column(table(x=["- 23", "-23"]), "x")
+    assert set(both) == {"- 23", "-23"}  # until that is accepted
+    assert "Not done unless you accept it: read as numbers" in notes
+
+
+def test_a_second_line_of_names_may_stand_above_texts_too():
+    text = "id,place,count\nId,Geography,Estimate; total\n" + "".join(f"0{k},town {k},{k * 7}\n" for k in range(9))
+    look = look_at(text)
+    proposal = next(each for each in look.proposals if each.key == "second header")
+    assert not proposal.accepted
+    with pytest.raises(FileProblem, match=r"'Estimate; total' in row 1.* 'second header'"):
+        look.read()
+    accepted = look_at(text, accept=["second header"])
+    assert accepted.columns == ("id (Id)", "place (Geography)", "count (Estimate; total)")
+    assert accepted.n_rows == 9
+    rows = "id,place,count\nId,town 3,Estimate\n" + "".join(f"0{k},town {k},{k * 7}\n" for k in range(9))
+    assert "second header" not in {each.key for each in look_at(rows).proposals}  # a text that comes again is a cell
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_rows_of_libsvm_keep_their_queries_and_say_what_is_left_out(first):
+    lines = [f"{k % 2} qid:{k // 3} {first}:{k + 0.5} {first + 2}:1 # document {k}" for k in range(9)]
+    look = look_at("# above\n" + "\n".join(lines) + "\n", "t.libsvm")
+    theirs, labels, queries = load_svmlight_file(
+        io.BytesIO("\n".join(lines).encode()), query_id=True, zero_based=first == 0
+    )
+    data = look.read()
+    np.testing.assert_array_equal(data.X, theirs.toarray())
+    np.testing.assert_array_equal(data.y, labels)
+    np.testing.assert_array_equal(data.metadata["qid"], queries)
+    assert "Remarks behind rows are left out: 9." in look.notes
+    assert ("Indices begin with 0: index 0 is column x1." in look.notes) == (first == 0)
+
+
+def test_rows_of_libsvm_have_all_a_query_or_none():
+    with pytest.raises(FileProblem, match=r"has a qid in 1 row of 2: all have one, or none\.$"):
+        look_at("1 qid:1 1:2\n0 1:3\n", "t.libsvm")

@@ -239,8 +239,9 @@ def test_target_and_task_may_be_chosen():
     dataset = read(text, target="B", task="regression")
     assert dataset.target_names == ("b",)
     assert dataset.feature_names == ("a", "class=y")
-    assert read(text, target="b").task == "classification"
-    assert read(text, target="b").target_names == ("1", "2", "4")
+    assert read(text, target="b").task == "regression"  # numbers that do not recur
+    assert read(text + "4,4,y\n5,1,x\n6,2,y\n", target="b").task == "classification"
+    assert read(text, target="b", task="classification").target_names == ("1", "2", "4")
     with pytest.raises(ValueError, match="task must be"):
         read(text, task="ranking")
 

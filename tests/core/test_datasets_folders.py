@@ -130,6 +130,44 @@ def test_tables_of_the_same_columns_and_other_rows_are_alternatives():
         read_file(npz(a=RNG.random((6, 3)), b=RNG.random((5, 2)), y=[0, 1] * 3), name="views.npz")
 
 
+@pytest.mark.parametrize("rows", [6, 4])
+def test_tables_with_labels_of_their_own_are_alternatives(rows):
+    """Also with equally many rows or other columns: they are never put side by side."""
+    for x, y in (("X_train", "y_train"), ("fold0-x", "fold0-y"), ("x1", "y1")):
+        other_x, other_y = (
+            each.translate(str.maketrans({"0": "1", "1": "2"})) + "test" * ("_" in each) for each in (x, y)
+        )
+        parts = {x: RNG.random((6, 3)), y: [0, 1] * 3, other_x: RNG.random((rows, 2)), other_y: [0, 1] * (rows // 2)}
+        look = preview(npz(**parts), "parts.npz")
+        assert look.sheets == (x, other_x)
+        assert f"Table '{x}' is read; of other rows, and left out, are {other_x}, {other_y}." in look.notes
+        np.testing.assert_array_equal(read_file(npz(**parts), name="parts.npz", sheet=other_x).X, parts[other_x])
+
+
+@pytest.mark.parametrize(
+    ("shape", "views"),
+    [
+        ((6, 5, 6), {"X": (0, 1)}),
+        ((6, 5, 6, 1), {"X": (0, 1)}),
+        ((6, 5, 6, 3), {"red": (0, 3), "green": (1, 3), "blue": (2, 3)}),
+        ((6, 3, 5, 6), {"red": (0, 3), "green": (1, 3), "blue": (2, 3)}),
+        ((6, 5, 6, 2), {"channel 1": (0, 2), "channel 2": (1, 2)}),
+    ],
+)
+def test_arrays_of_images_are_rows_of_cells(shape, views):
+    """Line by line, each colour a view; the same beside a table."""
+    X = RNG.integers(0, 256, shape)
+    last = X[..., None] if X.ndim == 3 else X if shape[3] < 4 else np.moveaxis(X, 1, 3)
+    expected = np.concatenate([last[..., k].reshape(6, 30) for k, _ in views.values()], axis=1)
+    files = {"X.npy": array(X), "t.csv": "a,class\n" + "1,u\n2,v\n" * 3}
+    for data in (read_file(npz(X=X, y=[0, 1] * 3), name="t.npz"), read_file(archive(files), name="t.zip")):
+        np.testing.assert_array_equal(data.X, expected)
+        assert data.image_shape == (5, 6)
+        assert "5 × 6 cells, line by line" in data.description
+        assert data.views == (None if len(views) == 1 else (30,) * len(views))
+        assert all(name.startswith(tuple(views)) for name in data.feature_names) or len(views) == 1
+
+
 def h5ad(X, **noted):
     """A file as `anndata.AnnData.write_h5ad` lays it out."""
     text, file = h5py.string_dtype(), io.BytesIO()

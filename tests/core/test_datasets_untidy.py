@@ -356,12 +356,27 @@ def test_spaces_around_words_are_nothing_to_speak_of_where_all_have_them():
         ("age", 40, "regression"),
         ("classified", 40, "regression"),
         ("class", 90, "regression"),  # hardly two rows of each
+        ("age", 20, "classification"),
     ],
 )
 def test_many_whole_numbers_are_classes_where_they_are_called_so(name, values, task):
     text = f"x,{name}\n" + "".join(f"{k % 7},{k % values}\n" for k in range(200))
     assert preview(text.encode(), "t.csv").task == task
     assert read_file(text.encode(), name="t.csv").task == task
+
+
+@pytest.mark.parametrize(("name", "distinct", "rows"), [("y", 3, 5), ("size", 12, 20), ("id", 9, 9), ("class", 9, 9)])
+def test_a_few_whole_numbers_that_hardly_recur_are_a_quantity_and_that_is_said(name, distinct, rows):
+    text = f"x,{name}\n" + "".join(f"{k / 2},{7 * (k % distinct) + 3}\n" for k in range(rows))
+    task = "classification" if name == "class" else "regression"
+    assert preview(text.encode(), "t.csv").task == task
+    assert (
+        f"Target '{name}' holds few whole numbers that hardly recur"
+        in read_file(text.encode(), name="t.csv").description
+    ) == (task == "regression")
+    asked = read_file(text.encode(), name="t.csv", task="classification")
+    assert asked.n_classes == distinct
+    assert "hardly recur" not in asked.description
 
 
 def test_classes_stand_in_the_order_of_their_numbers():

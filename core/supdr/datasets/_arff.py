@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from supdr.datasets._columns import numbers_from
 from supdr.datasets._tables import Table, check_names
 from supdr.datasets._text import decode, parse
+from supdr.datasets.labels import NUMBER
 from supdr.datasets.limits import FileProblem, Limits, listed, shown
 from supdr.datasets.proposals import MISSING, Rules, sized
 
@@ -21,6 +22,7 @@ QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
 NUMERIC = {"numeric", "real", "integer"}
 TEXT = {"string", "date"}
+ISO_DATE = "yyyy-MM-dd'T'HH:mm:ss"  # where none is declared
 # Letters of a date's form -> how Python calls them.
 DATE_LETTERS = {
     "yyyy": "%Y",
@@ -36,6 +38,11 @@ DATE_LETTERS = {
 # A cell in quotation marks of either kind, or without, and what ends it; `%` after a space begins a comment.
 CELL = re.compile(rf"\s*(?:({QUOTED})\s*|(?!['\"])((?:[^,'\"\\%]|\\.|(?<![\s,])['\"%])*))(,|%.*$|$)")
 SPACED_CELL = re.compile(rf"\s*(?:({QUOTED})|([^\s'\"%][^\s]*))(\s+(?:%.*)?|$)")
+# An entry of a sparse row, and the weight of a row or of an attribute, which stands in braces behind it.
+ENTRY = re.compile(rf"\s*(\d+)\s+(?:({QUOTED})|([^\s,'\"{{}}](?:[^,\\]|\\.)*?))\s*(?:,|$)")
+SPARSE = re.compile(r"\{(.*)\}\s*(?:%.*)?", re.DOTALL)
+WEIGHT = re.compile(rf"(.*?)[\s,]*(?<=[\s,}}]){{\s*({NUMBER.pattern})\s*}}\s*(?:%.*)?", re.DOTALL)
+WEIGHTS = "instance weight"
 LEVELS = re.compile(rf"{{((?:{QUOTED}|[^}}'\"]|(?<=[^\s,])['\"])*)}}\s*(?:%.*)?")
 QUOTED_MARK = "\x01"  # in front of a cell that was in quotation marks, as a missing one is not
 
@@ -45,33 +52,92 @@ class Attribute(NamedTuple):
 
     name: str
     kind: str
-    levels: tuple[str, ...]
+    levels: tuple[str, ...] = ()
+    weighted: bool = False
 
 
 def read_arff(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
-    """Read dense ARFF with numeric, nominal and string attributes, and KEEL's form of it."""
+    """Read ARFF with numeric, nominal, string and date attributes, dense or sparse, and KEEL's form of it."""
     import pandas as pd
 
     text, notes = decode(data, name)
-    attributes, lines, output = _declarations(text.split("\n"), name)
-    check_names([attribute.name for attribute in attributes])
-    frame = _rows(lines, attributes, name, limits)
+    attributes, lines, roles = _declarations(text.split("\n"), name)
+    limits.check_shape(name, len(lines), len(attributes))
+    lines, weights = _without_weights(lines, len(attributes))
+    sparse = bool(lines) and lines[0][1][0] == "{"
+    if sparse:
+        notes.append(
+            "The rows are sparse: numbers that are not written are 0, nominal cells the first of their declared "
+            "levels, texts and dates missing."
+        )
+    names = [each.name for each in attributes]
+    check_names([*names, WEIGHTS] if weights else names)
+    frame = _rows(lines, attributes, name, sparse)
     if not len(frame):
         raise FileProblem(f"{name} has a header but no rows.")
-    columns = {each.name: _typed(frame[j], each) for j, each in enumerate(attributes)}
-    target = next((each.name for each in attributes if each.name.lower() == output.lower()), None)
-    return Table(pd.DataFrame(columns), format="ARFF", target=target, notes=tuple(notes))
+    columns = pd.DataFrame({each.name: _typed(frame[j], each) for j, each in enumerate(attributes)})
+    target, aside = _of_roles(names, roles)
+    text, example = "Left out, as the file says", listed(aside)
+    if aside and rules.propose("aside", text, len(aside), "columns", example=example, default=True):
+        columns = columns.drop(columns=aside)
+    if weights:
+        columns.insert(0, WEIGHTS, weights)  # in front, as the last column may be the target
+        notes.append(f"Rows have weights: column {shown(WEIGHTS)}; fit takes them as sample_weight.")
+    if any(each.weighted for each in attributes):
+        notes.append("The weights of attributes are not used.")
+    beside = (WEIGHTS,) if weights else ()
+    return Table(columns, format="ARFF", target=target, notes=tuple(notes), annotations=beside)
 
 
-def _declarations(lines: list[str], name: str) -> tuple[list[Attribute], list[tuple[int, str]], str]:
-    """Return the attributes, the numbered lines with rows, and the name of KEEL's output."""
-    attributes, target = [], ""
+def _of_roles(names: list[str], roles: dict[str, list[str]]) -> tuple[str | None, list[str]]:
+    """Return the target, the first of KEEL's outputs, and the columns that are neither it nor inputs."""
+    inputs, outputs = ([name for name in names if name.lower() in roles[each]] for each in ("@input", "@output"))
+    inputs = inputs or names
+    aside = [name for name in names if name not in (*inputs, *outputs) or name in outputs[1:]]
+    return next(iter(outputs), None), aside
+
+
+def _without_weights(lines: list[tuple[int, str]], width: int) -> tuple[list[tuple[int, str]], list[float]]:
+    """Return rows without the weights at their ends, and these: 1 where there is none, and nothing if none has one."""
+    found = [WEIGHT.fullmatch(line) if width > 1 and "}" in line else None for _, line in lines]
+    if not any(found):
+        return lines, []
+    rows = [(number, match[1] if match else line) for (number, line), match in zip(lines, found)]
+    return rows, [float(match[2]) if match else 1.0 for match in found]
+
+
+def _dense(line: str, number: int, attributes: list[Attribute]) -> list[str]:
+    """Return the cells of a sparse row."""
+    cells = [
+        "0" if each.kind == "numeric" else QUOTED_MARK + each.levels[0] if each.levels else "?" for each in attributes
+    ]
+    match, place, last = SPARSE.fullmatch(line), 0, -1
+    while match and match[1][place:].strip():
+        entry = ENTRY.match(match[1], place)
+        if entry is None or not last < int(entry[1]) < len(cells):
+            match = None
+            break
+        cells[int(entry[1])] = QUOTED_MARK + _unquoted(entry[2]) if entry[2] else re.sub(r"\\(.)", r"\1", entry[3])
+        place, last = entry.end(), int(entry[1])
+    if match is None:
+        raise FileProblem(
+            f"Line {number} is not a sparse row, {{index value, index value, …}} with increasing indices from 0 to "
+            f"{len(cells) - 1}: {shown(line)}."
+        )
+    return cells
+
+
+def _declarations(lines: list[str], name: str) -> tuple[list[Attribute], list[tuple[int, str]], dict[str, list[str]]]:
+    """Return the attributes, the numbered lines with rows, and the names of KEEL's inputs and outputs."""
+    attributes: list[Attribute] = []
+    roles: dict[str, list[str]] = {"@input": [], "@output": []}
     for number, line in enumerate(lines, start=1):
         word = line.strip().split(maxsplit=1)[0].lower() if line.strip() else ""
         if word == "@attribute":
             attributes.append(_declaration(line.strip(), number))
-        elif word in ("@output", "@outputs"):
-            target = line.split(maxsplit=1)[1].strip() if len(line.split()) == 2 else ""
+        elif word.removesuffix("s") in roles:
+            listed_names = line.strip()[len(word) :].split(",")
+            roles[word.removesuffix("s")] = [_unquoted(each.strip()).lower() for each in listed_names if each.strip()]
         elif word == "@data":
             break
     else:
@@ -83,23 +149,28 @@ def _declarations(lines: list[str], name: str) -> tuple[list[Attribute], list[tu
         for k, line in enumerate(lines[number:], number + 1)
         if line.strip() and line.strip()[0] != "%"
     ]
-    if any(line[0] == "{" for _, line in rows):
-        raise FileProblem(f"{name} is a sparse ARFF file, which is not read; save it as LIBSVM or dense ARFF.")
-    return attributes, rows, target
+    return attributes, rows, roles
 
 
 def _declaration(line: str, number: int) -> Attribute:
     match = ATTRIBUTE.match(line)
     declared = match[2].strip() if match else ""
+    weighted = WEIGHT.fullmatch(declared)
+    declared = weighted[1] if weighted and weighted[1] else declared
     kind = re.split(r"[\s\[%]", declared)[0].lower()
     if match and (levels := LEVELS.fullmatch(declared)):
         texts = [text.removeprefix(QUOTED_MARK) for text in _cells(levels[1], number, CELL) if text]
-        return Attribute(_unquoted(match[1]), "nominal", tuple(dict.fromkeys(texts)))
+        return Attribute(_unquoted(match[1]), "nominal", tuple(dict.fromkeys(texts)), bool(weighted))
     elif match and kind in NUMERIC | TEXT:
         form = declared[len(kind) :].split("%")[0].strip()
-        kind = "numeric" if kind in NUMERIC else _date_form(form) if kind == "date" and form else "text"
-        return Attribute(_unquoted(match[1]), kind, ())
-    raise FileProblem(f"Line {number} does not declare a numeric, nominal or string attribute: {shown(line)}.")
+        kind = "numeric" if kind in NUMERIC else _date_form(form or ISO_DATE) if kind == "date" else "text"
+        return Attribute(_unquoted(match[1]), kind, (), bool(weighted))
+    if kind == "relational":
+        raise FileProblem(
+            f"Line {number} declares a relational attribute, each cell of which is a table: {shown(line)}. Write one "
+            "row for each of its rows, as Weka's filter MultiInstanceToPropositional does."
+        )
+    raise FileProblem(f"Line {number} does not declare a numeric, nominal, string or date attribute: {shown(line)}.")
 
 
 def _date_form(form: str) -> str:
@@ -112,17 +183,21 @@ def _unquoted(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text[1:-1]) if text[0] in "'\"" else text
 
 
-def _rows(lines: list[tuple[int, str]], attributes: list[Attribute], name: str, limits: Limits) -> pandas.DataFrame:
+def _rows(lines: list[tuple[int, str]], attributes: list[Attribute], name: str, sparse: bool) -> pandas.DataFrame:
     """Split the rows: those with quotation marks, escapes or comments here, the others by pandas."""
     width = len(attributes)
-    limits.check_shape(name, len(lines), width)
     spaced = width > 1 and not any("," in line for _, line in lines)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     first = 0
     for number, line in lines:
-        plain = not spaced and not any(mark in line for mark in "'\"\\%")
-        cells = line.count(",") + 1 if plain else _cells(line, number, SPACED_CELL if spaced else CELL)
+        cells: int | list[str]
+        if sparse:
+            cells = _dense(line, number, attributes)
+        elif not spaced and not any(mark in line for mark in "'\"\\%"):
+            cells = line.count(",") + 1
+        else:
+            cells = _cells(line, number, SPACED_CELL if spaced else CELL)
         count = cells if isinstance(cells, int) else len(cells)
         first = first or count
         if count != first:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from math import prod
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
+from supdr.datasets._columns import TOO_LARGE
 from supdr.datasets._tables import TARGET_NAMES, Table, check_names
 from supdr.datasets.labels import NUMBER
 from supdr.datasets.limits import FileProblem, Limits, chosen_one, complete, listed, reason_of, shown
-from supdr.datasets.proposals import MERGING, Rules
+from supdr.datasets.proposals import MERGING, Rules, sized
 from supdr.engine.optional import require
 from supdr.rows.stored_arrays import header
 
@@ -27,10 +28,14 @@ if TYPE_CHECKING:
 FEATURE_NAMES = "feature_names"
 MAX_TEXT = 1_000
 EXACT_BELOW = 2**53  # all whole numbers are, in double precision
-LARGER_LIBSVM = (
-    "In Python, sklearn.datasets.load_svmlight_file reads it as sparse rows, which LSDR, SDRGLM and "
-    "MAC(mapping='linear') take."
-)
+TAKEN = "which LSDR, SDRGLM and MAC(mapping='linear') take."
+LARGER_LIBSVM = f"In Python, sklearn.datasets.load_svmlight_file reads it as sparse rows, {TAKEN}"
+LARGER_SPARSE = f"In Python, scipy.sparse.load_npz reads it as sparse rows, {TAKEN}"
+COLOURS = ("red", "green", "blue", "alpha")
+MOST_COLOURS = len(COLOURS)
+SMALLEST_PICTURE = 4  # pixels of a side
+# What a table is called beside its labels: X_train and y_train.
+X_WORD = re.compile(r"(?<![A-Za-z])[xX](?![A-Za-z])")
 LIBSVM_LINE = re.compile(rf"\s*({NUMBER.pattern}(\s+qid:\d+)?(\s+\d+:{NUMBER.pattern})*\s*)?(#.*)?")
 
 
@@ -185,7 +190,10 @@ def read_npz(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | 
             _check_members(archive, name, limits)
         with np.load(io.BytesIO(data), allow_pickle=False) as loaded:
             arrays = {key: loaded[key] for key in loaded.files}
+    if {"indptr", "indices", "shape"} <= set(arrays):
+        raise FileProblem(f"{name} holds a sparse matrix of SciPy. {LARGER_SPARSE}")
     names = arrays.pop(FEATURE_NAMES, None)
+    arrays, sizes = flattened(arrays)
     arrays, chosen, parts, notes = _one_part(arrays, sheet, name, limits)
     tables = {key: array for key, array in arrays.items() if array.ndim != 1}
     target = _target_among(arrays, tables)
@@ -193,7 +201,7 @@ def read_npz(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | 
     views = {key: array for key, array in arrays.items() if key in tables or not tables}
     n_rows = _check_views(views, name)
     limits.check_shape(name, n_rows, sum(array.shape[1] for array in views.values()))
-    frames = [view_frame(view, array, names, len(views)) for view, array in views.items()]
+    frames, shape, told = framed(views, sizes, names)
     beside = {key: _entries(arrays[key], key, n_rows, rules) for key in arrays if key not in views}
     frame = pd.concat([*frames, pd.DataFrame(beside)], axis=1)
     check_names([*frame.columns, *([] if target is None else [target])])
@@ -203,7 +211,46 @@ def read_npz(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | 
         exact = partial(frame[column].astype, str)
         if _are_codes(frame[column].astype(float), exact, str(column), rules):
             frame[column] = exact()
-    return Table(frame, format="NPZ", target=target, sheets=parts, sheet=chosen, notes=notes)
+    notes = (*notes, *told)
+    return Table(frame, format="NPZ", target=target, sheets=parts, sheet=chosen, notes=notes, image_shape=shape)
+
+
+def flattened(arrays: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], dict[str, tuple[int, int, int]]]:
+    """Return arrays of images as rows, one colour after the other, and of each its colours, height and width.
+
+    They are (n, height, width), or have up to four colours, as the last axis or the second; others stay as they are.
+    """
+    rows, sizes = dict(arrays), {}
+    for key, array in arrays.items():
+        if array.ndim == 4 and array.shape[3] <= MOST_COLOURS:
+            array = np.moveaxis(array, 3, 1)
+        if array.ndim == 3 or (array.ndim == 4 and array.shape[1] <= MOST_COLOURS):
+            colours, height, width = array.shape[1:] if array.ndim == 4 else (1, *array.shape[1:])
+            sizes[key] = (colours, height, width)
+            rows[key] = array.reshape(len(array), colours * height * width)
+    return rows, sizes
+
+
+def framed(
+    views: Mapping[str, np.ndarray], sizes: Mapping[str, tuple[int, int, int]], names: np.ndarray | None = None
+) -> tuple[list[pandas.DataFrame], tuple[int, int] | None, list[str]]:
+    """Return the columns of every view, the height and width of the picture that the first ones are, and notes.
+
+    Each colour of an image is a view.
+    """
+    parts: dict[str, np.ndarray] = {}
+    notes = []
+    for key, array in views.items():
+        colours, height, width = sizes.get(key, (1, 0, 0))
+        words = COLOURS if colours in (3, 4) else tuple(f"channel {k + 1}" for k in range(colours))
+        labels = [key] if colours == 1 else [word if len(views) == 1 else f"{key} {word}" for word in words]
+        parts |= dict(zip(labels, np.split(array, colours, axis=1)))
+        if key in sizes:
+            each = f"{colours} of " * (colours > 1)
+            notes.append(f"A row of {shown(key)} is {each}{height} × {width} cells, line by line.")
+    _, *shape = sizes.get(next(iter(views)), (1, 0, 0))
+    picture = (shape[0], shape[1]) if min(shape) >= SMALLEST_PICTURE else None
+    return [view_frame(part, array, names, len(parts)) for part, array in parts.items()], picture, notes
 
 
 def _one_part(
@@ -211,17 +258,27 @@ def _one_part(
 ) -> tuple[dict[str, np.ndarray], str, tuple[str, ...], tuple[str, ...]]:
     """Return the arrays of one part of the rows, the name of its table, those of all tables, and a note.
 
-    All rows are one part unless there are tables of the same columns and other rows.
+    All rows are one part unless each table has labels of its own, or tables have the same columns and other rows.
     """
     tables = {key: array.shape for key, array in arrays.items() if array.ndim == 2 and array.shape[1] > 1}
     sizes = {rows for rows, _ in tables.values()}
-    if len({columns for _, columns in tables.values()}) != 1 or len(sizes) < 2:
+    twins = {key: [X_WORD.sub(y, key) for y in "Yy" if X_WORD.search(key)] for key in tables}
+    labels = {key: label for key, each in twins.items() for label in each if label in arrays}
+    paired = len(labels) == len(tables)  # equally many rows in X_train and X_test are other rows all the same
+    alike = len({columns for _, columns in tables.values()}) == 1 and len(sizes) > 1
+    if len(tables) < 2 or not (paired or alike):
         if sheet is not None:
             raise FileProblem(f"{name} is one table; there is no table {shown(sheet)} to choose.")
         return arrays, "", (), ()
     fitting = sorted(tables, key=lambda key: prod(tables[key]) > limits.max_cells)
     chosen = chosen_one(sheet, fitting, name)
-    others = [key for key, array in arrays.items() if len(array) in sizes and len(array) != tables[chosen][0]]
+    own = {chosen, labels.get(chosen, chosen)}
+    others = [
+        key
+        for key, array in arrays.items()
+        if (paired and key in {*labels, *labels.values()} - own)
+        or (len(array) in sizes and len(array) != tables[chosen][0])
+    ]
     note = f"Table {shown(chosen)} is read; of other rows, and left out, are {listed(others)}."
     return {key: array for key, array in arrays.items() if key not in others}, chosen, tuple(tables), (note,)
 
@@ -279,10 +336,12 @@ def _check_views(arrays: dict[str, np.ndarray], name: str) -> int:
     n_rows = 0
     for view, array in arrays.items():
         if array.dtype.kind not in "biuf":
-            raise FileProblem(f"Array {shown(view)} must hold numbers, it holds {array.dtype}.")
+            words = ": save it with array.astype(float), if its texts are numbers" * (array.dtype.kind in "US")
+            raise FileProblem(f"Array {shown(view)} must hold numbers, it holds {array.dtype}{words}.")
         if array.ndim != 2:
             raise FileProblem(
-                f"Array {shown(view)} must have two dimensions (rows, columns), its shape is {array.shape}."
+                f"Array {shown(view)} must have two dimensions (rows, columns), or three or four for images, its shape "
+                f"is {array.shape}; array.reshape(len(array), -1) makes rows of it."
             )
         n_rows = n_rows or len(array)
         if len(array) != n_rows:
@@ -322,23 +381,47 @@ def _entries(y: np.ndarray, target: str, n_rows: int, rules: Rules) -> np.ndarra
 
 
 def read_libsvm(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
-    """Read LIBSVM (svmlight) text: `label index:value …` per line, absent entries being zero."""
+    """Read LIBSVM (svmlight) text: `label index:value …` per line, absent entries being zero, with or without qid."""
     import pandas as pd
     from sklearn.datasets import load_svmlight_file
 
     try:
-        sparse, y = load_svmlight_file(io.BytesIO(data), zero_based="auto")
+        sparse, y, queries = load_svmlight_file(io.BytesIO(data), zero_based=True, query_id=True)
     except (ValueError, OverflowError, IndexError):
         raise FileProblem(_libsvm_complaint(data, name)) from None
     if not len(y):
         raise FileProblem(f"{name} is empty.")
+    if not (np.isfinite(sparse.data).all() and np.isfinite(y).all()):
+        _check_range(data)
+    from_zero = sparse.nnz == 0 or sparse.indices.min() == 0
+    sparse = sparse if from_zero else sparse[:, 1:]
     try:
         limits.check_shape(name, *sparse.shape)
     except FileProblem as problem:
         raise FileProblem(f"{problem} {LARGER_LIBSVM}") from None
     frame = pd.DataFrame(sparse.toarray(), columns=[f"x{j + 1}" for j in range(sparse.shape[1])])
-    note = f"{sparse.nnz:,} of the {frame.size:,} cells are written; the others are 0, and the table holds them all."
-    return Table(frame.assign(label=y), format="LIBSVM", target="label", notes=(note,))
+    notes = [f"{sparse.nnz:,} of the {frame.size:,} cells are written; the others are 0, and the table holds them all."]
+    if from_zero and sparse.nnz:
+        notes.append("Indices begin with 0: index 0 is column x1.")
+    remarks = sum(b"#" in line and not line.lstrip().startswith(b"#") for line in data.splitlines())
+    if remarks:
+        notes.append(f"Remarks behind rows are left out: {remarks:,}.")
+    several = len(queries) == len(y)
+    if len(queries) and not several:
+        raise FileProblem(f"{name} has a qid in {sized(len(queries), 'rows')} of {len(y):,}: all have one, or none.")
+    beside = {"qid": queries} if several else {}
+    return Table(
+        frame.assign(**beside, label=y), format="LIBSVM", target="label", notes=tuple(notes), annotations=tuple(beside)
+    )
+
+
+def _check_range(data: bytes) -> None:
+    """Raise FileProblem for a number beyond the range: scikit-learn makes it an infinite one."""
+    for number, line in enumerate(data.decode("latin-1").splitlines(), start=1):
+        for word in line.partition("#")[0].split():
+            value = word.rpartition(":")[2]
+            if NUMBER.fullmatch(value) and not np.isfinite(float(value)):
+                raise FileProblem(f"Line {number} holds {shown(value)}, {TOO_LARGE}.")
 
 
 def _libsvm_complaint(data: bytes, name: str) -> str:

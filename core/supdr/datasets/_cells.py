@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr.datasets._columns import MAX_LEVELS, dates_in
+from supdr.datasets._columns import BEYOND, MAX_LEVELS, dates_in
 from supdr.datasets.labels import NUMBER
 from supdr.datasets.proposals import MERGING, Rules
 
@@ -45,7 +45,7 @@ UNIT = r"[^\W\d_][\w./²³°·%]{0,11}|°\w?"
 # Limit, parenthesis, sign, currency, sign, number, unit, parenthesis.
 PATTERNS = {
     mark: re.compile(
-        r"([<>≤≥]=? ?)?(\()?([+\-\u2212])?"
+        r"([<>≤≥]=? ?)?(\()?([+\-\u2212])?[ \u00a0]*"
         rf"(?:({SIGNS})[ \u00a0]?([+\-\u2212])?)?"
         rf"((?:(?:[1-9]{D}{{0,2}}(?:[{between}]{D}{{3}})+|{D}+)(?:[{mark}]{D}*)?|[{mark}]{D}+)(?:[eE][+-]?{D}+)?)"
         rf"(?:[ \u00a0]?({SIGNS}|{UNIT}))?(\))?"
@@ -127,7 +127,7 @@ def typed(
         columns[name] = column
         if as_text[j] or _is_code(grid, j, column, name, rules):
             continue
-        if grid.settled[:, j].all():
+        if grid.settled[:, j].all() and not _beyond(grid, j):
             columns[name] = pd.Series(np.where(grid.missing[:, j], np.nan, grid.values[:, j]))
         elif (read := _truths(column)) is not None or (read := _dates(column, name, rules)) is not None:
             columns[name] = read
@@ -144,6 +144,11 @@ def typed(
         if columns[name] is texts[name]:
             texts[name] = columns[name] = _spelt(texts[name], name, rules)
     return pd.DataFrame(columns), pd.DataFrame(texts)
+
+
+def _beyond(grid: Grid, j: int) -> bool:
+    """Whether a column holds numbers beyond the range, which would be infinite."""
+    return bool(grid.texts.loc[np.isinf(grid.values[:, j]), j].str.fullmatch(BEYOND.pattern).any())
 
 
 def _both_readings(column: pandas.Series) -> tuple[Reading, Reading]:
@@ -226,7 +231,8 @@ class Reading:
     @classmethod
     def of(cls, counts: dict[str, int], decimal: str) -> Reading:
         """Return the reading of the texts that have no unit, or the one that most have."""
-        parts = {text: part for text in counts if (part := _number_in(text.strip(), decimal)) is not None}
+        found = {text: part for text in counts if (part := _number_in(text.strip(), decimal)) is not None}
+        parts = {text: part for text, part in found.items() if np.isfinite(float(part[0]))}
         sizes: dict[str, int] = {}
         for text, (_, unit, _, _) in parts.items():
             sizes[unit] = sizes.get(unit, 0) + counts[text]

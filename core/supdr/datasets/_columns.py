@@ -32,6 +32,11 @@ DATE_FORMATS = (
 )
 
 
+# Of what is written as a number, and read as an infinite one.
+BEYOND = re.compile(r".*[0-9].*")
+TOO_LARGE = "which is beyond the range of numbers, ±1.8e308"
+
+
 class Feature(NamedTuple):
     """One column as (n, k) numbers; `kind`: "number", "date", "text", or "mixed" for texts among numbers."""
 
@@ -68,7 +73,10 @@ def reads_as_numbers(column: pandas.Series) -> bool:
     if kind != "text" or isinstance(column.dtype, pd.CategoricalDtype):
         return kind == "number"
     present = column.dropna()
-    count = int(pd.to_numeric(present, errors="coerce").notna().sum())
+    numbers = pd.to_numeric(present, errors="coerce")
+    count = int(numbers.notna().sum())
+    if count and count == len(present) and np.isinf(numbers.to_numpy(dtype=np.float64)).any():
+        return True  # numbers beyond the range stay as they are written
     levels = present.nunique() <= min(MAX_LEVELS, len(present) // 2)
     return 2 * count >= len(present) > count and not levels and not are_codes(present.astype(str).unique())
 
@@ -159,6 +167,8 @@ def numbers_from(column: pandas.Series, name: str) -> np.ndarray:
     ):
         if bad.any():
             row = int(bad.argmax())
+            if np.isinf(values[row]) and BEYOND.fullmatch(str(column.iloc[row]).strip()):
+                complaint = TOO_LARGE
             raise FileProblem(f"Column {shown(name)} holds {shown(column.iloc[row])} in row {row + 1}, {complaint}.")
     return values
 

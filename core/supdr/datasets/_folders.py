@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from supdr.datasets._binary import opened_array, view_frame
+from supdr.datasets._binary import COLOURS, flattened, framed, opened_array, view_frame
 from supdr.datasets._tables import Table, check_names
 from supdr.datasets.limits import FileProblem, Limits, chosen_one, complete, listed, reason_of
 from supdr.datasets.proposals import sized
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 IMAGES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".bmp": "BMP", ".gif": "GIF"}
 ARRAY = ".npy"
 TARGET = "class"
-COLOURS = ("red", "green", "blue")
 
 # Reads a table, given its bytes and its name.
 Reader = Callable[[bytes, str], Table]
@@ -80,16 +79,18 @@ def _beside(table: Table, arrays: Mapping[str, bytes], name: str, limits: Limits
     """Put the columns of arrays in front of a table of the same rows, whose columns describe the rows."""
     import pandas as pd
 
-    frames = []
-    for path, content in arrays.items():
-        array = opened_array(content, path, name, limits)
+    views, sizes = flattened({path: opened_array(content, path, name, limits) for path, content in arrays.items()})
+    for path, array in views.items():
         if array.ndim != 2 or array.dtype.kind not in "biuf" or len(array) != len(table.frame):
             raise FileProblem(
                 f"{path} in {name} must hold {len(table.frame):,} rows of numbers, as {table.sheet} does; it has shape "
                 f"{array.shape} and type {array.dtype}."
             )
-        frames.append(view_frame(PurePosixPath(path).stem, array, None, len(arrays)))
-    limits.check_shape(name, len(table.frame), sum(frame.shape[1] for frame in frames) + table.frame.shape[1])
+    limits.check_shape(name, len(table.frame), sum(each.shape[1] for each in views.values()) + table.frame.shape[1])
+    stems = {path: PurePosixPath(path).stem for path in views}
+    check_names(stems.values())
+    sizes = {stems[path]: size for path, size in sizes.items()}
+    frames, shape, notes = framed({stems[path]: array for path, array in views.items()}, sizes)
     frame = pd.concat([*frames, table.frame], axis=1)
     check_names(frame.columns)
     return replace(
@@ -97,6 +98,8 @@ def _beside(table: Table, arrays: Mapping[str, bytes], name: str, limits: Limits
         frame=frame,
         format=f"{sized(len(arrays), 'arrays')} and {table.format}",
         annotations=tuple(table.frame.columns),
+        notes=(*table.notes, *notes),
+        image_shape=shape,
     )
 
 
@@ -122,7 +125,7 @@ def _read_images(images: Mapping[str, bytes], name: str, limits: Limits) -> Tabl
         classes.append(folders[-1])
     pixels = np.stack(rows)  # (n, 3, height * width)
     grey = bool((pixels == pixels[:, :1]).all())
-    planes = {"grey": pixels[:, 0]} if grey else {colour: pixels[:, k] for k, colour in enumerate(COLOURS)}
+    planes = {"grey": pixels[:, 0]} if grey else {COLOURS[k]: pixels[:, k] for k in range(3)}
     limits.check_shape(name, len(rows), len(planes) * pixels.shape[2])
     frames = [view_frame(colour, plane, None, len(planes)) for colour, plane in planes.items()]
     return Table(

@@ -169,15 +169,15 @@ def _lists_levels(cell: str, column: pandas.Series) -> bool:
 
 
 def _second_names(names: list[str], grid: Grid) -> list[str]:
-    """Return the cells of the first row if they are words above numbers, and it has no other cells."""
+    """Return the cells of the first row if they are words above numbers, and its other cells do not come again."""
     if len(grid) < 4:
         return []
     numbers = grid.settled[1:].all(axis=0) & ~grid.missing[1:].all(axis=0)
     cells = grid.texts.iloc[0].str.strip().tolist()
     words = numbers & ~grid.settled[0]
-    filled = [cell not in MISSING and cell != name for cell, name in zip(cells, names)]
-    fits = words.sum() > numbers.sum() / 2 and not (np.array(filled) & ~words).any()
-    return cells if fits else []
+    rest = [j for j in np.flatnonzero(~words) if cells[j] not in MISSING and cells[j] != names[j]]
+    again = any(grid.settled[0, j] or grid.texts.loc[1:, j].str.strip().eq(cells[j]).any() for j in rest)
+    return cells if words.sum() > numbers.sum() / 2 and not again else []
 
 
 def _without_empty_rows(grid: Grid, rules: Rules) -> Grid:

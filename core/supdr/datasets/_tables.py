@@ -38,7 +38,7 @@ CLASS_NAME = re.compile(r"(.*[\W_])?(class|label|category|cluster)([\W_].*)?", r
 
 # Classes that numbers may name; rows of each, on average.
 MOST_NUMBERED, FEWEST_OF_A_CLASS = 100, 3
-
+DIFFERENT = "Target {} holds few whole numbers that hardly recur: a quantity; task='classification' makes them classes."
 
 # What is said of columns of a kind.
 ENCODED = {
@@ -143,6 +143,7 @@ def to_dataset(
     table = without(table, ignore, target)
     target = choose_target(table, target)
     column = table.frame[target]
+    guessed = task is None
     if task is None:
         task = guess_column_task(column)
         if reads_as_numbers(column):
@@ -165,6 +166,7 @@ def to_dataset(
         f"{len(y):,} rows, {len(names):,} features, target {shown(target)} ({size}), read from {table.format}.",
         *table.notes,
         *([f"Left out {why}: {listed(ignore)}."] if ignore else []),
+        *([DIFFERENT.format(shown(target))] if guessed and task == "regression" and guess_task(y) != task else []),
         *([f"Rows left out that have neither a target nor a value: {empty.sum():,}."] if empty.any() else []),
         *_notes(X, y, names, features, unusable, views),
     ]
@@ -202,7 +204,7 @@ def guess_column_task(column: pandas.Series) -> str:
     """Guess the task from a target column; text that mostly reads as numbers counts as numbers.
 
     Whole numbers in a column that is called a class are classes, also if they are more than a column of another name
-    may have.
+    may have, or hardly occur again.
     """
     import pandas as pd
 
@@ -210,11 +212,11 @@ def guess_column_task(column: pandas.Series) -> str:
         return "classification"
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     finite = values[np.isfinite(values)]
-    if CLASS_NAME.fullmatch(str(column.name)) and (finite == np.floor(finite)).all():
-        count = len(np.unique(finite))
-        if count <= MOST_NUMBERED and count * FEWEST_OF_A_CLASS <= len(finite):
-            return "classification"
-    return guess_task(values)
+    named, count = CLASS_NAME.fullmatch(str(column.name)), len(np.unique(finite))
+    if not named:
+        return "regression" if count > 2 and len(finite) < 2 * count else guess_task(values)
+    many = (finite == np.floor(finite)).all() and count <= MOST_NUMBERED and count * FEWEST_OF_A_CLASS <= len(finite)
+    return "classification" if many else guess_task(values)
 
 
 def without(table: Table, ignore: Sequence[str], target: str | None) -> Table:

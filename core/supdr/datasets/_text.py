@@ -7,9 +7,11 @@ import csv
 import io
 import re
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from supdr.datasets._header import headed, may_lack_names
 from supdr.datasets._tables import Table
@@ -31,6 +33,11 @@ SEPARATOR_LINE = re.compile(r"sep=([\t;,|])\n")  # for Excel, above the table
 TOTALS = ("total", "totals", "grand total", "sum", "mean", "average", "summe", "gesamt", "mittelwert")
 SPACES = re.compile(r'(?<!\S)("(?:[^"\n]|"")*")(?!\S)|[ \t]+')
 OF_A_KIND = re.compile(r'(?<!\S)(?:"[^"\n]*"|[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?|NA)(?!\S)')
+# A cell in quotation marks, in which a backslash stands in front of marks that are part of it.
+ESCAPING_CELL = re.compile(r'(?m)(^|[\t,;| ])"((?:[^"\\]|\\.|"")*)"(?=[\t,;| ]|$)', re.DOTALL)
+ESCAPE = re.compile(r'\\["\\]')
+WORD = re.compile(r"\S+")
+MOST_ALIGNED = 1_000  # columns of a fixed width
 # A cell of several numbers between which there are spaces.
 NUMBERS_IN_A_CELL = re.compile(rf"(?m)(?:^|[\t,;|]) *{NUMBER.pattern}(?: +{NUMBER.pattern})+ *(?=[\t,;|]|$)")
 
@@ -64,10 +71,14 @@ def read_csv(data: bytes, name: str, limits: Limits, rules: Rules, *, delimiter:
     if line:
         # an empty line in its place keeps the numbers of the others
         text, delimiter = text[line.end() - 1 :], delimiter or line[1]
+    text = _with_doubled_quotes(text, delimiter, rules)
     delimiter = delimiter if delimiter and delimiter in text else _delimiter_of(text)
     spaced = _spaced(text, delimiter)
     if spaced:
         return read_text(spaced, name, limits, rules, "\t", notes, "text separated by spaces")
+    aligned = _aligned(text) if not delimiter or delimiter not in text.lstrip("\n").partition("\n")[0] else ""
+    if aligned:
+        return read_text(aligned, name, limits, rules, "\t", notes, "text in columns of a fixed width")
     return read_text(text, name, limits, rules, delimiter or ",", notes)
 
 
@@ -161,6 +172,39 @@ def parse(text: str, width: int, delimiter: str) -> pandas.DataFrame:
     )
 
 
+def _widths_of(text: str, delimiter: str, strict: bool = True) -> Counter[int]:
+    """Count the records of each width, but for remarks; none if the text cannot be split."""
+    rows, remarks = Counter[int](), Counter[int]()
+    try:
+        for _, _, cells in split(text, delimiter, strict):
+            (remarks if cells[0].startswith(REMARK) else rows)[len(cells)] += 1
+    except FileProblem:
+        return Counter()
+    return rows or remarks
+
+
+def _splits(text: str, delimiters: Iterable[str]) -> bool:
+    """Whether some delimiter splits every record into the same number (> 1) of cells."""
+    return any(len(widths) == 1 and min(widths) > 1 for widths in (_widths_of(text, each) for each in delimiters))
+
+
+def _with_doubled_quotes(text: str, delimiter: str, rules: Rules) -> str:
+    """Double the quotation marks behind a backslash, as CSV does, in text that does not split as it is written.
+
+    Two backslashes become one if no other sign follows a backslash: then the program that wrote them doubled them.
+    """
+    delimiters = delimiter or [*DELIMITERS, " "]
+    if '\\"' not in text or _splits(text, delimiters):
+        return text
+    cells = [match[2] for match in ESCAPING_CELL.finditer(text) if '\\"' in match[2]]
+    doubled = all(match[1] in '"\\' for match in re.finditer(r"\\(.?)", text))
+    signs = {'\\"': '""', r"\\": "\\" if doubled else r"\\"}
+    plain = ESCAPING_CELL.sub(lambda cell: f'{cell[1]}"{ESCAPE.sub(lambda escape: signs[escape[0]], cell[2])}"', text)
+    rule = "A backslash in front of a quotation mark makes it a part of the cell"
+    done = _splits(plain, delimiters) and rules.propose("backslashes", rule, len(cells), example=cells[0], default=True)
+    return plain if done else text
+
+
 def _delimiter_of(text: str, strict: bool = True) -> str:
     """Choose the delimiter that splits most records into the same number (> 1) of cells; empty if none does.
 
@@ -168,10 +212,7 @@ def _delimiter_of(text: str, strict: bool = True) -> str:
     """
     best, best_share = "", 0.0
     for delimiter in (mark for mark in DELIMITERS if mark in text):
-        try:
-            widths = Counter(len(cells) for _, _, cells in split(text, delimiter, strict))
-        except FileProblem:
-            continue
+        widths = _widths_of(text, delimiter, strict)
         width, count = widths.most_common(1)[0] if widths else (1, 0)
         share = count / widths.total() if width > 1 else 0.0
         if share > best_share:
@@ -185,8 +226,8 @@ def _spaced(text: str, delimiter: str) -> str:
     Such lines have as many cells each, but for remarks and a header that lacks the rows' names, and most cells are
     numbers or quoted; where another delimiter splits them too, its cells must hold several numbers.
     """
-    lines = [line for line in text.split("\n") if line.strip()]
-    even = len({line.count("\t") for line in lines}) == 1 if delimiter == "\t" else bool(delimiter)
+    lines = [line for line in text.split("\n") if line.strip() and not line.startswith(REMARK)]
+    even = len(_widths_of(text, delimiter, strict=False)) == 1 if delimiter == "\t" else bool(delimiter)
     if len(lines) < 2 or (even and len(NUMBERS_IN_A_CELL.findall(text)) < len(lines) - 1):
         return ""
     tabbed = SPACES.sub(lambda match: match[1] or "\t", re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text))
@@ -197,18 +238,49 @@ def _spaced(text: str, delimiter: str) -> str:
     return tabbed if alike and 2 * len(OF_A_KIND.findall(text)) > sum(rest) else ""
 
 
+def _aligned(text: str) -> str:
+    """Return text whose cells stand one below the other with tabs between them; empty: they do not.
+
+    A column ends where all lines have a space. One space within a name or a cell does not end it: then there is nothing
+    above or below. Some column must hold numbers only, which prose does not.
+    """
+    lines = [line.expandtabs() for line in text.split("\n")]
+    filled = [line for line in lines if line.strip()]
+    covered = np.zeros(2 + max(map(len, filled), default=0), dtype=bool)
+    for line in filled:
+        for word in WORD.finditer(line):
+            covered[word.start() + 1 : word.end() + 1] = True
+    starts, ends = np.flatnonzero(covered[1:] > covered[:-1]), np.flatnonzero(covered[1:] < covered[:-1])
+    if len(filled) < 3 or not 2 <= len(starts) <= MOST_ALIGNED:
+        return ""
+    columns: list[tuple[int, int]] = []
+    for span in zip(starts, ends):
+        start, end = map(int, span)
+        empty = [not any(line[a:b].strip() for line in filled[1:]) for a, b in (*columns[-1:], (start, end))]
+        words = any(empty) and len(filled[0][:start].rstrip()) == start - 1  # of one name, without cells below
+        if columns and start == columns[-1][1] + 1 and (words or not filled[0][start:end].strip()):
+            start, _ = columns.pop()
+        columns.append((start, end))
+    cells = [[line[start:end].strip() for start, end in columns] for line in lines]
+    body = [row for row, line in zip(cells, lines) if line.strip()][1:]
+    numbers = any(all(NUMBER.fullmatch(row[j]) or row[j] in MISSING for row in body) for j in range(len(columns)))
+    return "\n".join("\t".join(row) if any(row) else "" for row in cells) if numbers and len(columns) > 1 else ""
+
+
 def _records_of(text: str, name: str, limits: Limits, delimiter: str) -> Records:
     records = Records(text.split("\n"), [], [], [], [], deque(maxlen=MOST_TITLES + 1))
+    remarks = 0  # above the table; there may be any number of them
     for start, end, cells in split(text, delimiter):
         records.starts.append(start)
         records.ends.append(end)
         records.widths.append(len(cells))
-        if len(records.head) <= MOST_TITLES:
+        remarks += len(records.head) == remarks and cells[0].startswith(REMARK)
+        if len(records.head) <= MOST_TITLES + remarks:
             records.head.append(cells)
         records.tail.append(cells)
         if len(records.starts) == 1:
             limits.check_shape(name, 1, len(cells))
-        elif len(records.starts) > limits.max_rows + 1 + 2 * MOST_TITLES:
+        elif len(records.starts) > limits.max_rows + 1 + 2 * MOST_TITLES + remarks:
             raise FileProblem(f"{name} has more than {limits.max_rows:,} rows, which is the most that is read.")
     if not records.starts:
         raise FileProblem(f"{name} is empty.")

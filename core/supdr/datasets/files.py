@@ -10,6 +10,7 @@ import codecs
 import gzip
 import io
 import os
+import re
 import stat
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -66,6 +67,8 @@ MAGIC = {
     b"version https://git-lfs": ("a pointer of Git LFS to the data", ()),
 }
 
+CELL = re.compile(r" holds '(.*?)(?:\.\.\.)?' in row ")  # that a problem quotes
+
 PREVIEW_ROWS = 5
 MOST_SHOWN = 200  # characters of a cell
 LONGEST_NAME = 80
@@ -117,8 +120,9 @@ def read_file(
         response, diagnosis, species, survived or churn, else the last, or, if that holds fractions, the only
         column that holds classes.
     task : {"classification", "regression"}, optional
-        Default: classification for text, for at most 20 distinct whole numbers, and for more of them in a column that
-        is called a class, label, category or cluster; else regression.
+        Default: classification for text, and for two or at most 20 distinct whole numbers that occur twice each on
+        average; in a column that is called a class, label, category or cluster, also for those that occur once, and for
+        more of them; else regression.
     ignore : sequence of str, optional
         Columns to leave out: ids and whatever else says nothing of the target; see `Preview.facts`. Default: those that
         describe rows, as obs of AnnData and a table beside arrays do.
@@ -269,12 +273,18 @@ class Preview:
                 return to_dataset(self.table, name=_stem(self.name), limits=self.limits, **options)
         except FileProblem as problem:
             column = self.target if target is None else target
-            named = [each for each in self.proposals if shown(each.column) in str(problem) or each.column == column]
-            helpful = [each for each in named if each.column and not each.accepted]
+            declined = [each for each in self.proposals if not each.accepted]
+            helpful = [each for each in declined if each.column and _speaks_of(problem, each, column)]
+            cell = CELL.search(str(problem))
+            helpful += [each for each in declined if cell and cell[1] and not each.column and cell[1] in each.example]
             if not helpful:
                 raise
             ways = " or ".join(f"{each.key!r} ({each.text.lower()}, {each.size})" for each in helpful)
             raise FileProblem(f"{problem} To accept {ways} may help.") from None
+
+
+def _speaks_of(problem: FileProblem, each: Proposal, target: str) -> bool:
+    return each.column == target or shown(each.column) in str(problem)
 
 
 def preview(
