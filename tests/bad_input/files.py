@@ -357,6 +357,16 @@ BAD = EMPTY + TARGETS + COLUMNS + RECORDS + CONTAINERS + DISGUISED + ARROW + ARR
 
 ODD = [
     ("text in numbers", "a.csv", b"a,b,class\n1,2,x\n3,oops,y\n4,5,x\n", (3, 3)),
+    ("backslashes", "a.csv", b'a,note,class\n1,"x \\"y, z\\"",u\n2,"\\\\",v\n3,"w\\"",u\n', (3, 4)),
+    ("a fixed width", "a.txt", b"name    x kind\nAnn Lee 1 so so\nBo      2 bad\nCy Wu   3 bad\n", (3, 4)),
+    ("sparse rows", "a.arff", (HEADER + "{0 1, 1 y},{0.5}\n{}\n{1 y} % c\n").encode(), (3, 1)),
+    ("queries", "a.libsvm", b"# c\n1 qid:1 0:2 2:3 # d\n0 qid:2 1:4\n", (2, 3)),
+    (
+        "images",
+        "a.npz",
+        npz_bytes(x_a=np.eye(8).reshape(2, 2, 4, 4), y_a=[0, 1], x_b=np.eye(4), y_b=[0, 1, 0, 1]),
+        (2, 32),
+    ),
     ("half of it text", "a.csv", b"a,b,class\n1,2,x\n3,oops,y\n", (2, 3)),
     ("repeated names", "a.csv", b"a,b,a,class\n1,2,3,x\n4,5,6,y\n", (2, 3)),
     ("names that differ by spaces", "a.csv", b"a, a,class\n1,2,x\n3,4,y\n", (2, 2)),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from supdr.datasets._tables import Table, check_names
-from supdr.datasets.limits import FileProblem, Limits, chosen_one, complete
+from supdr.datasets.limits import FileProblem, Limits, check_shape, check_unpacked, chosen_one, complete
 from supdr.engine.optional import require
 
 SPARSE = ("csr_matrix", "csc_matrix")
@@ -72,7 +72,7 @@ def _numbers(element: Any, key: str, name: str, limits: Limits) -> np.ndarray:
     shape = tuple(int(side) for side in (element.attrs["shape"] if _is_sparse(element) else element.shape))
     if stored.dtype.kind not in "biuf" or len(shape) != 2:
         raise FileProblem(f"{key} in {name} must be a table of numbers; it holds {stored.dtype}.")
-    limits.check_shape(name, *shape)
+    check_shape(limits, name, *shape)
     if not _is_sparse(element):
         return element[()]
     parts = [_vector(element[part], limits) for part in ("data", "indices", "indptr")]
@@ -86,7 +86,7 @@ def _vector(stored: Any, limits: Limits) -> np.ndarray:
     """Return an array of one dimension, text as str, after a check of its size."""
     import h5py
 
-    limits.check_unpacked(stored.name, stored.size * stored.dtype.itemsize)
+    check_unpacked(limits, stored.name, stored.size * stored.dtype.itemsize)
     if stored.ndim != 1:
         raise FileProblem(f"{stored.name} must have one dimension, its shape is {stored.shape}.")
     text = h5py.check_string_dtype(stored.dtype) is not None

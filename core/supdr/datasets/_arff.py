@@ -11,7 +11,7 @@ from supdr.datasets._columns import numbers_from
 from supdr.datasets._tables import Table, check_names
 from supdr.datasets._text import decode, parse
 from supdr.datasets.labels import NUMBER
-from supdr.datasets.limits import FileProblem, Limits, listed, shown
+from supdr.datasets.limits import FileProblem, Limits, check_shape, listed, shown
 from supdr.datasets.proposals import MISSING, Rules, sized
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def read_arff(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
 
     text, notes = decode(data, name)
     attributes, lines, roles = _declarations(text.split("\n"), name)
-    limits.check_shape(name, len(lines), len(attributes))
+    check_shape(limits, name, len(lines), len(attributes))
     lines, weights = _without_weights(lines, len(attributes))
     sparse = bool(lines) and lines[0][1][0] == "{"
     if sparse:

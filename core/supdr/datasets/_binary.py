@@ -15,7 +15,17 @@ import numpy as np
 from supdr.datasets._columns import TOO_LARGE
 from supdr.datasets._tables import TARGET_NAMES, Table, check_names
 from supdr.datasets.labels import NUMBER
-from supdr.datasets.limits import FileProblem, Limits, chosen_one, complete, listed, reason_of, shown
+from supdr.datasets.limits import (
+    FileProblem,
+    Limits,
+    check_shape,
+    check_unpacked,
+    chosen_one,
+    complete,
+    listed,
+    reason_of,
+    shown,
+)
 from supdr.datasets.proposals import MERGING, Rules, sized
 from supdr.engine.optional import require
 from supdr.rows.stored_arrays import header
@@ -36,7 +46,9 @@ MOST_COLOURS = len(COLOURS)
 SMALLEST_PICTURE = 4  # pixels of a side
 # What a table is called beside its labels: X_train and y_train.
 X_WORD = re.compile(r"(?<![A-Za-z])[xX](?![A-Za-z])")
-LIBSVM_LINE = re.compile(rf"\s*({NUMBER.pattern}(\s+qid:\d+)?(\s+\d+:{NUMBER.pattern})*\s*)?(#.*)?")
+RISING = "in every line, indices must increase and be in range"
+VALUE = rf"(?:{NUMBER.pattern}|[+-]?(?i:inf|infinity|nan))"
+LIBSVM_LINE = re.compile(rf"\s*({VALUE}(\s+qid:\d+)?(\s+\d+:{VALUE})*\s*)?(#.*)?")
 
 
 def read_parquet(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
@@ -63,7 +75,7 @@ def read_parquet(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
     except (pa.ArrowException, OSError) as error:
         raise FileProblem(f"{name} is not a complete Parquet file ({reason_of(error)}).") from None
     frame = pd.DataFrame(columns)
-    limits.check_shape(name, *frame.shape)
+    check_shape(limits, name, *frame.shape)
     return Table(frame, format="Parquet")
 
 
@@ -71,11 +83,11 @@ def _check_footer(footer: parquet.ParquetFile, name: str, limits: Limits) -> Non
     metadata, schema = footer.metadata, footer.schema_arrow
     if not len(schema):
         raise FileProblem(f"{name} has no columns.")
-    limits.check_shape(name, metadata.num_rows, len(schema))
+    check_shape(limits, name, metadata.num_rows, len(schema))
     groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
-    limits.check_unpacked(name, sum(group.total_byte_size for group in groups))
+    check_unpacked(limits, name, sum(group.total_byte_size for group in groups))
     cells = sum(group.column(j).num_values for group in groups for j in range(group.num_columns))
-    limits.check_shape(name, cells // max(1, len(schema)), len(schema))  # of columns of lists, too
+    check_shape(limits, name, cells // max(1, len(schema)), len(schema))  # of columns of lists, too
     check_names(schema.names)
 
 
@@ -185,7 +197,7 @@ def read_npz(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | 
     """
     import pandas as pd
 
-    with complete(name, "NPZ file", zipfile.BadZipFile, EOFError, OSError):
+    with complete(name, "NPZ file", zipfile.BadZipFile, EOFError, OSError, ValueError):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             _check_members(archive, name, limits)
         with np.load(io.BytesIO(data), allow_pickle=False) as loaded:
@@ -200,7 +212,7 @@ def read_npz(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | 
     y = None if target is None else arrays.pop(target)
     views = {key: array for key, array in arrays.items() if key in tables or not tables}
     n_rows = _check_views(views, name)
-    limits.check_shape(name, n_rows, sum(array.shape[1] for array in views.values()))
+    check_shape(limits, name, n_rows, sum(array.shape[1] for array in views.values()))
     frames, shape, told = framed(views, sizes, names)
     beside = {key: _entries(arrays[key], key, n_rows, rules) for key in arrays if key not in views}
     frame = pd.concat([*frames, pd.DataFrame(beside)], axis=1)
@@ -277,7 +289,7 @@ def _one_part(
         key
         for key, array in arrays.items()
         if (paired and key in {*labels, *labels.values()} - own)
-        or (len(array) in sizes and len(array) != tables[chosen][0])
+        or (array.ndim and len(array) in sizes and len(array) != tables[chosen][0])
     ]
     note = f"Table {shown(chosen)} is read; of other rows, and left out, are {listed(others)}."
     return {key: array for key, array in arrays.items() if key not in others}, chosen, tuple(tables), (note,)
@@ -297,7 +309,7 @@ def _check_members(archive: zipfile.ZipFile, name: str, limits: Limits) -> None:
         raise FileProblem(f"{name} is empty.")
     if len(members) > limits.max_arrays:
         raise FileProblem(f"{name} has {len(members):,} arrays; at most {limits.max_arrays:,} are read.")
-    limits.check_unpacked(name, sum(member.file_size for member in members))
+    check_unpacked(limits, name, sum(member.file_size for member in members))
     for member in members:
         with archive.open(member) as file:
             _check_array(file, member.file_size, member.filename.removesuffix(".npy"), name, limits)
@@ -316,7 +328,7 @@ def _check_array(file: IO[bytes], length: int, array: str, name: str, limits: Li
     size = dtype.itemsize
     for side in shape:
         size *= int(side)
-    limits.check_unpacked(name, size)
+    check_unpacked(limits, name, size)
     if file.tell() + size != length:
         raise FileProblem(f"Array {shown(array)} in {name} is cut short or damaged.")
 
@@ -388,15 +400,16 @@ def read_libsvm(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
     try:
         sparse, y, queries = load_svmlight_file(io.BytesIO(data), zero_based=True, query_id=True)
     except (ValueError, OverflowError, IndexError):
-        raise FileProblem(_libsvm_complaint(data, name)) from None
+        raise FileProblem(_complaint(data) or f"{name} is not in LIBSVM format: {RISING}.") from None
     if not len(y):
         raise FileProblem(f"{name} is empty.")
-    if not (np.isfinite(sparse.data).all() and np.isfinite(y).all()):
-        _check_range(data)
+    beyond = "" if np.isfinite(sparse.data).all() and np.isfinite(y).all() else _complaint(data)
+    if beyond:
+        raise FileProblem(beyond)  # scikit-learn makes such a number an infinite one
     from_zero = sparse.nnz == 0 or sparse.indices.min() == 0
     sparse = sparse if from_zero else sparse[:, 1:]
     try:
-        limits.check_shape(name, *sparse.shape)
+        check_shape(limits, name, *sparse.shape)
     except FileProblem as problem:
         raise FileProblem(f"{problem} {LARGER_LIBSVM}") from None
     frame = pd.DataFrame(sparse.toarray(), columns=[f"x{j + 1}" for j in range(sparse.shape[1])])
@@ -415,17 +428,12 @@ def read_libsvm(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
     )
 
 
-def _check_range(data: bytes) -> None:
-    """Raise FileProblem for a number beyond the range: scikit-learn makes it an infinite one."""
-    for number, line in enumerate(data.decode("latin-1").splitlines(), start=1):
-        for word in line.partition("#")[0].split():
-            value = word.rpartition(":")[2]
-            if NUMBER.fullmatch(value) and not np.isfinite(float(value)):
-                raise FileProblem(f"Line {number} holds {shown(value)}, {TOO_LARGE}.")
-
-
-def _libsvm_complaint(data: bytes, name: str) -> str:
+def _complaint(data: bytes) -> str:
+    """Say which line is not in LIBSVM format or holds a number beyond the range; empty: none."""
     for number, line in enumerate(data.decode("latin-1").splitlines(), start=1):
         if not LIBSVM_LINE.fullmatch(line):
             return f"Line {number} is not in LIBSVM format (label index:value index:value …): {shown(line)}."
-    return f"{name} is not in LIBSVM format: in every line, indices must increase and be in range."
+        for value in re.split(r"[\s:]+", line.partition("#")[0].strip()):
+            if NUMBER.fullmatch(value) and not np.isfinite(float(value)):
+                return f"Line {number} holds {shown(value)}, {TOO_LARGE}."
+    return ""

@@ -52,14 +52,6 @@ PATTERNS = {
     )
     for mark, between in SEPARATORS.items()
 }
-# What most cells are, a number and a unit; the patterns above say the same of them, in three times the time.
-SIMPLE = {
-    mark: re.compile(
-        rf"(-?(?:[1-9]{D}{{0,2}}(?:[{between[0]}]{D}{{3}})+|{D}+)(?:[{mark}]{D}+)?)"
-        r"(?: ?([a-z][a-z/]{0,5}|[%€$£]|°[a-z]?))?"
-    )
-    for mark, between in SEPARATORS.items()
-}
 MINUS = ("-", "\u2212")
 TRUTHS = ({"true", "false"}, {"TRUE", "FALSE"}, {"True", "False"})
 
@@ -280,11 +272,6 @@ class Reading:
 
 def _number_in(text: str, decimal: str) -> tuple[str, str, str, str] | None:
     """Return a number as Python writes it, its unit without the s of a plural, what is behind it, and its limit."""
-    simple = SIMPLE[decimal].fullmatch(text)
-    if simple is not None:
-        number, behind = simple.groups("")
-        number = number.replace(SEPARATORS[decimal][0], "").replace(decimal, ".")
-        return number, behind.removesuffix("s"), behind, ""
     match = PATTERNS[decimal].fullmatch(text)
     if match is None:
         return None

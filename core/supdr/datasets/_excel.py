@@ -16,7 +16,7 @@ from typing import Any
 
 from supdr.datasets._tables import Table
 from supdr.datasets._text import read_text
-from supdr.datasets.limits import FileProblem, Limits, chosen_one, complete, listed, shown
+from supdr.datasets.limits import FileProblem, Limits, check_shape, check_unpacked, chosen_one, complete, listed, shown
 from supdr.datasets.proposals import Rules
 from supdr.engine.optional import require
 
@@ -33,7 +33,7 @@ def read_excel(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str 
     require("Reading Excel", "python_calamine", extra="files")
     from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
 
-    errors = (CalamineError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+    errors = (CalamineError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
     with complete(name, "Excel workbook", *errors):
         book = CalamineWorkbook.from_filelike(io.BytesIO(_unpacked(data, name, limits)))
         sheets = [each.name for each in book.sheets_metadata if each.typ == SheetTypeEnum.WorkSheet]
@@ -79,12 +79,12 @@ def _unpacked(data: bytes, name: str, limits: Limits) -> bytes:
     whole = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(whole, "w") as plain:
         members = archive.infolist()
-        limits.check_unpacked(name, sum(member.file_size for member in members))
+        check_unpacked(limits, name, sum(member.file_size for member in members))
         for member in members:
             content = archive.read(member)
             if b"sheetData" in content:
                 rows, columns = _reach(content)
-                limits.check_shape(name, rows - 1, columns)  # one is the header
+                check_shape(limits, name, rows - 1, columns)  # one is the header
             plain.writestr(member.filename, content)
     return whole.getvalue()
 

@@ -14,7 +14,17 @@ import numpy as np
 
 from supdr.datasets._binary import COLOURS, flattened, framed, opened_array, view_frame
 from supdr.datasets._tables import Table, check_names
-from supdr.datasets.limits import FileProblem, Limits, chosen_one, complete, listed, reason_of
+from supdr.datasets.limits import (
+    FileProblem,
+    Limits,
+    check_bytes,
+    check_shape,
+    check_unpacked,
+    chosen_one,
+    complete,
+    listed,
+    reason_of,
+)
 from supdr.datasets.proposals import sized
 from supdr.engine.optional import require
 
@@ -32,8 +42,8 @@ Reader = Callable[[bytes, str], Table]
 def packed(folder: Path, limits: Limits) -> bytes:
     """Return the files of a folder, those in its folders included, as a ZIP archive without compression."""
     files = sorted(islice((path for path in folder.rglob("*") if path.is_file()), limits.max_rows + 1))
-    limits.check_shape(folder.name, len(files), 1)
-    limits.check_bytes(folder.name, sum(path.stat().st_size for path in files))
+    check_shape(limits, folder.name, len(files), 1)
+    check_bytes(limits, folder.name, sum(path.stat().st_size for path in files))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for path in files:
@@ -45,11 +55,11 @@ def read_zip(
     data: bytes, name: str, limits: Limits, sheet: str | None, endings: tuple[str, ...], reader: Reader
 ) -> Table:
     """Read images by class, or arrays and a table; `reader` reads files that have one of the `endings`."""
-    errors = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError)
+    errors = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
     with complete(name, "ZIP archive", *errors), zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = [each for each in archive.infolist() if not each.is_dir() and not _hidden(each.filename)]
-        limits.check_unpacked(name, sum(each.file_size for each in members))
-        limits.check_shape(name, len(members), 1)
+        check_unpacked(limits, name, sum(each.file_size for each in members))
+        check_shape(limits, name, len(members), 1)
         files = {each.filename: archive.read(each) for each in members}
     images = {path: content for path, content in files.items() if _ending(path) in IMAGES}
     arrays = {path: content for path, content in files.items() if _ending(path) == ARRAY}
@@ -86,7 +96,7 @@ def _beside(table: Table, arrays: Mapping[str, bytes], name: str, limits: Limits
                 f"{path} in {name} must hold {len(table.frame):,} rows of numbers, as {table.sheet} does; it has shape "
                 f"{array.shape} and type {array.dtype}."
             )
-    limits.check_shape(name, len(table.frame), sum(each.shape[1] for each in views.values()) + table.frame.shape[1])
+    check_shape(limits, name, len(table.frame), sum(each.shape[1] for each in views.values()) + table.frame.shape[1])
     stems = {path: PurePosixPath(path).stem for path in views}
     check_names(stems.values())
     sizes = {stems[path]: size for path, size in sizes.items()}
@@ -116,7 +126,7 @@ def _read_images(images: Mapping[str, bytes], name: str, limits: Limits) -> Tabl
         image = _opened(content, path)
         if not first:
             first, size = path, image.size
-            limits.check_shape(name, len(images), size[0] * size[1])
+            check_shape(limits, name, len(images), size[0] * size[1])
         if image.size != size:
             raise FileProblem(
                 f"{path} has {_pixels(image.size)} pixels, {first} has {_pixels(size)}: all must be alike."
@@ -126,7 +136,7 @@ def _read_images(images: Mapping[str, bytes], name: str, limits: Limits) -> Tabl
     pixels = np.stack(rows)  # (n, 3, height * width)
     grey = bool((pixels == pixels[:, :1]).all())
     planes = {"grey": pixels[:, 0]} if grey else {COLOURS[k]: pixels[:, k] for k in range(3)}
-    limits.check_shape(name, len(rows), len(planes) * pixels.shape[2])
+    check_shape(limits, name, len(rows), len(planes) * pixels.shape[2])
     frames = [view_frame(colour, plane, None, len(planes)) for colour, plane in planes.items()]
     return Table(
         pd.concat([*frames, pd.DataFrame({TARGET: classes}, dtype=str)], axis=1),

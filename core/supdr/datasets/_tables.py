@@ -23,7 +23,7 @@ from supdr.datasets._columns import (
 )
 from supdr.datasets.dataset import Dataset
 from supdr.datasets.labels import guess_task
-from supdr.datasets.limits import ColumnProblem, FileProblem, Limits, listed, shown
+from supdr.datasets.limits import ColumnProblem, FileProblem, Limits, check_shape, listed, shown
 
 if TYPE_CHECKING:
     import pandas
@@ -155,7 +155,7 @@ def to_dataset(
     features, views = _group_views(features, view_of(features) if groups is None else grouped_by(groups, table))
     names = [name for feature in features.values() for name in feature.names]
     check_names(names)
-    limits.check_shape(name, len(y), len(names))
+    check_shape(limits, name, len(y), len(names))
     X = np.column_stack([feature.values for feature in features.values()])
     empty = np.isnan(X).all(axis=1) & np.isnan(y)
     X, y = X[~empty], y[~empty]

@@ -16,7 +16,7 @@ import numpy as np
 from supdr.datasets._header import headed, may_lack_names
 from supdr.datasets._tables import Table
 from supdr.datasets.labels import NUMBER
-from supdr.datasets.limits import FileProblem, Limits
+from supdr.datasets.limits import FileProblem, Limits, check_shape
 from supdr.datasets.proposals import MISSING, Rules, sized
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def read_text(
             f"{name} has a single column. It needs at least a target and one feature, separated by commas, semicolons,"
             " tabs, bars or spaces."
         )
-    limits.check_shape(name, max(0, end - first - 1), width)
+    check_shape(limits, name, max(0, end - first - 1), width)
     frame = parse(records.text(first, end), width, delimiter)
     if len(frame) != end - first:
         raise FileProblem(f"{name} could not be split into rows: check its quotation marks and line ends.")
@@ -279,7 +279,7 @@ def _records_of(text: str, name: str, limits: Limits, delimiter: str) -> Records
             records.head.append(cells)
         records.tail.append(cells)
         if len(records.starts) == 1:
-            limits.check_shape(name, 1, len(cells))
+            check_shape(limits, name, 1, len(cells))
         elif len(records.starts) > limits.max_rows + 1 + 2 * MOST_TITLES + remarks:
             raise FileProblem(f"{name} has more than {limits.max_rows:,} rows, which is the most that is read.")
     if not records.starts:

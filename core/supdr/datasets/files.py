@@ -24,7 +24,7 @@ from supdr.datasets import _anndata, _arff, _binary, _excel, _folders, _text
 from supdr.datasets._facts import ColumnFacts, facts_of
 from supdr.datasets._tables import TARGET_NAMES, Table, choose_target, guess_column_task, to_dataset
 from supdr.datasets.dataset import TASKS, Dataset
-from supdr.datasets.limits import FileProblem, Limits, reason_of, shown
+from supdr.datasets.limits import FileProblem, Limits, check_bytes, check_text, check_unpacked, reason_of, shown
 from supdr.datasets.proposals import MISSING, Proposal, Rules
 from supdr.engine.optional import PackageMissing, require
 
@@ -371,7 +371,7 @@ def _content(path_or_bytes: str | os.PathLike[str] | bytes, name: str | None, li
     if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
         if name is None:
             raise ValueError("name is needed with bytes: its ending tells the format")
-        limits.check_bytes(name, len(path_or_bytes))
+        check_bytes(limits, name, len(path_or_bytes))
         return bytes(path_or_bytes), _short(Path(name).name)
     path = Path(path_or_bytes)
     try:
@@ -381,10 +381,10 @@ def _content(path_or_bytes: str | os.PathLike[str] | bytes, name: str | None, li
             raise FileProblem(f"'{path}' is not a file on disk.")
         if stat.S_ISDIR(about.st_mode):
             return _folders.packed(path, limits), _short(f"{Path(name or path).name}{ARCHIVE}")
-        limits.check_bytes(path.name, about.st_size)
+        check_bytes(limits, path.name, about.st_size)
         with path.open("rb") as file:
             data = file.read(int(limits.max_bytes) + 1)
-        limits.check_bytes(path.name, len(data))
+        check_bytes(limits, path.name, len(data))
         return data, _short(Path(name or path).name)
     except FileProblem:
         raise
@@ -417,7 +417,7 @@ def _parse(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | No
     if content and ending not in endings:
         raise FileProblem(f"{name} is called {ending} but holds {content}.")
     if ending in TEXTS:
-        limits.check_text(name, data)
+        check_text(limits, name, data)
     if sheet is not None and ending not in SEVERAL:
         raise FileProblem(f"{name} has no sheets: only a workbook ({WORKBOOK}) does, and {', '.join(SEVERAL[1:])}.")
     if ending == ARCHIVE:
@@ -437,7 +437,7 @@ def _unpack(data: bytes, name: str, limits: Limits) -> bytes:
             unpacked = file.read(int(limits.max_unpacked_bytes) + 1)
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise FileProblem(f"{name} is not a complete gzip file.") from None
-    limits.check_unpacked(name, len(unpacked))
+    check_unpacked(limits, name, len(unpacked))
     if not unpacked:
         raise FileProblem(f"{name} is empty.")
     return unpacked

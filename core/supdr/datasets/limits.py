@@ -43,68 +43,35 @@ class Limits:
     max_lines: int = 1_000_000
     max_arrays: int = 1_000
 
-    def check_bytes(self, name: str, size: int) -> None:
-        """Raise FileProblem if a file has too many bytes.
 
-        Parameters
-        ----------
-        name : str
-            Of the file.
-        size : int
-            Its bytes.
-        """
-        if size > self.max_bytes:
-            raise FileProblem(f"{name} has {size / 1e6:,.1f} MB; at most {self.max_bytes / 1e6:,.1f} MB are read.")
+def check_bytes(limits: Limits, name: str, size: int) -> None:
+    """Raise FileProblem if a file has too many bytes."""
+    if size > limits.max_bytes:
+        raise FileProblem(f"{name} has {size / 1e6:,.1f} MB; at most {limits.max_bytes / 1e6:,.1f} MB are read.")
 
-    def check_unpacked(self, name: str, size: int) -> None:
-        """Raise FileProblem if a file has too many bytes after decompression.
 
-        Parameters
-        ----------
-        name : str
-            Of the file.
-        size : int
-            These bytes.
-        """
-        if size > self.max_unpacked_bytes:
-            raise FileProblem(
-                f"{name} unpacks to more than {self.max_unpacked_bytes / 1e6:,.1f} MB, which is the most that is read."
-            )
+def check_unpacked(limits: Limits, name: str, size: int) -> None:
+    """Raise FileProblem if a file has too many bytes after decompression."""
+    most = f"{limits.max_unpacked_bytes / 1e6:,.1f} MB, which is the most that is read"
+    if size > limits.max_unpacked_bytes:
+        raise FileProblem(f"{name} unpacks to more than {most}.")
 
-    def check_text(self, name: str, data: bytes) -> None:
-        """Raise FileProblem if text has too many lines or marks between cells, before it is split into cells.
 
-        Parameters
-        ----------
-        name : str
-            Of the file.
-        data : bytes
-            The text.
-        """
-        lines = max(data.count(b"\n"), data.count(b"\r"))
-        if lines > self.max_lines:
-            raise FileProblem(f"{name} has {lines:,} lines; at most {self.max_lines:,} are read.")
-        marks = max(data.count(mark) for mark in (b",", b";", b"\t", b":"))
-        if marks > self.max_cells:
-            raise FileProblem(f"{name} has more than {self.max_cells:,} cells, which is the most that is read.")
+def check_text(limits: Limits, name: str, data: bytes) -> None:
+    """Raise FileProblem if text has too many lines or marks between cells, before it is split into cells."""
+    lines = max(data.count(b"\n"), data.count(b"\r"))
+    if lines > limits.max_lines:
+        raise FileProblem(f"{name} has {lines:,} lines; at most {limits.max_lines:,} are read.")
+    if max(map(data.count, (b",", b";", b"\t", b":"))) > limits.max_cells:
+        raise FileProblem(f"{name} has more than {limits.max_cells:,} cells, which is the most that is read.")
 
-    def check_shape(self, name: str, rows: int, columns: int) -> None:
-        """Raise FileProblem if a table has too many rows, columns or cells.
 
-        Parameters
-        ----------
-        name : str
-            Of the file.
-        rows, columns : int
-            Of the table.
-        """
-        for size, most, words in (
-            (rows, self.max_rows, "rows"),
-            (columns, self.max_columns, "columns"),
-            (rows * columns, self.max_cells, "cells"),
-        ):
-            if size > most:
-                raise FileProblem(f"{name} has {size:,} {words}; at most {most:,} are read.")
+def check_shape(limits: Limits, name: str, rows: int, columns: int) -> None:
+    """Raise FileProblem if a table has too many rows, columns or cells."""
+    sizes = {"rows": rows, "columns": columns, "cells": rows * columns}
+    for (words, size), most in zip(sizes.items(), (limits.max_rows, limits.max_columns, limits.max_cells)):
+        if size > most:
+            raise FileProblem(f"{name} has {size:,} {words}; at most {most:,} are read.")
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import Any
 
 from supdr.datasets._tables import Table, check_names, to_dataset
 from supdr.datasets.dataset import TASKS, Dataset
-from supdr.datasets.limits import FileProblem, Limits, reason_of, shown
+from supdr.datasets.limits import FileProblem, Limits, check_shape, reason_of, shown
 from supdr.engine.optional import require
 
 API = "https://www.openml.org/api/v1/json/data"
@@ -104,7 +104,7 @@ def _load(
         _check_size(name, data_id, limits, timeout)
     bunch = _fetch(name, data_id)
     frame, targets = bunch.data, bunch.target
-    limits.check_shape(name, *frame.shape)
+    check_shape(limits, name, *frame.shape)
     if not isinstance(frame, pd.DataFrame):
         # sparse data come as a matrix
         columns = [str(column) for column in bunch.feature_names]
@@ -139,7 +139,7 @@ def _check_size(name: str, data_id: int, limits: Limits, timeout: float) -> None
         return
     qualities = {quality["name"]: quality["value"] for quality in answer["data_qualities"]["quality"]}
     rows, columns = (int(float(qualities.get(key) or 0)) for key in ("NumberOfInstances", "NumberOfFeatures"))
-    limits.check_shape(f"OpenML's {name}", rows, max(0, columns - 1))
+    check_shape(limits, f"OpenML's {name}", rows, max(0, columns - 1))
 
 
 def _ask(url: str, timeout: float) -> Any:
