@@ -63,12 +63,14 @@ def headed(
         if not len(body):
             raise FileProblem(f"{name} has a header but no rows.")
         labels = [_bare(top[0].strip()), *(cell.strip() for cell in top[1:])]
-        grid = _without_repeated(labels, grid, rules)
+        text = "Left out, the header in the middle of the table"
+        grid = _without(grid, grid.equal_to(labels), "repeated header", text, rules)
         labels, kinds, grid = _further_headers(labels, grid, rules)
         names, numbered = _distinct([cell or f"column {j + 1}" for j, cell in enumerate(labels)])
         target = next((each for each, kind in zip(names, kinds) if kind.startswith("target")), None)
         notes = [*notes, *numbered]
-    grid = _without_empty_rows(grid, rules)
+    empty = grid.equal_to([""] * len(names))
+    grid = _without(grid, empty & ~empty.all(), "empty rows", "Left out, without any value", rules)
     frame, texts = typed(grid, names, [kind.endswith("text") for kind in kinds], rules, delimiter)
     aside = _nameless(frame, labels, rules, row_names)
     by_role = [each for each, kind in zip(names, kinds) if kind.startswith("aside")]
@@ -121,13 +123,6 @@ def _names_columns(top: list[str], grid: Grid, rules: Rules) -> bool:
     return header
 
 
-def _without_repeated(names: list[str], grid: Grid, rules: Rules) -> Grid:
-    """Leave out rows that repeat the header, as where files were joined."""
-    return _without(
-        grid, grid.equal_to(names), "repeated header", "Left out, the header in the middle of the table", rules
-    )
-
-
 def _further_headers(names: list[str], grid: Grid, rules: Rules) -> tuple[list[str], list[str], Grid]:
     """Take the second and third line of Orange for what they are, or propose a second line of names or units."""
     kinds = [""] * len(names)
@@ -178,14 +173,6 @@ def _second_names(names: list[str], grid: Grid) -> list[str]:
     rest = [j for j in np.flatnonzero(~words) if cells[j] not in MISSING and cells[j] != names[j]]
     again = any(grid.settled[0, j] or grid.texts.loc[1:, j].str.strip().eq(cells[j]).any() for j in rest)
     return cells if words.sum() > numbers.sum() / 2 and not again else []
-
-
-def _without_empty_rows(grid: Grid, rules: Rules) -> Grid:
-    """Leave out rows of nothing but delimiters."""
-    empty = np.ones(len(grid), dtype=bool)
-    for j in grid.texts:
-        empty[empty] = grid.texts.loc[empty, j].str.strip().eq("").to_numpy(dtype=bool)
-    return _without(grid, empty & ~empty.all(), "empty rows", "Left out, without any value", rules)
 
 
 def _without(grid: Grid, rows: NDArray[np.bool_], rule: str, text: str, rules: Rules) -> Grid:
