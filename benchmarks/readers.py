@@ -64,8 +64,10 @@ def by_others(path: Path, look: Preview) -> pd.DataFrame:
             )
             return pd.concat([pd.DataFrame(arrays[name]) for name in names], axis=1)
     if ending == ".libsvm":
-        X, y = load_svmlight_file(str(path))
-        return pd.DataFrame(np.column_stack([X.toarray(), y]))
+        X, y, queries = load_svmlight_file(str(path), query_id=True)
+        return pd.DataFrame(np.column_stack([X.toarray(), *([queries] if len(queries) else []), y]))
+    if look.format.endswith("width"):
+        return pd.read_fwf(path, infer_nrows=look.n_rows, keep_default_na=False, na_values=list(look.missing))
     return pd.read_csv(
         path,
         sep=SEPARATORS[look.format.rpartition(" ")[2]],
@@ -73,6 +75,7 @@ def by_others(path: Path, look: Preview) -> pd.DataFrame:
         keep_default_na=False,
         na_values=list(look.missing),
         skipinitialspace=True,
+        escapechar="\\" if "backslashes" in {each.key for each in look.proposals} else None,
         # What rows have beyond the header is their name only where that is left out.
         index_col=None
         if any("column 1" in each.example for each in look.proposals if each.key == "no name")

@@ -749,6 +749,18 @@ def test_a_second_line_of_names_may_stand_above_texts_too():
     assert "second header" not in {each.key for each in look_at(rows).proposals}  # a text that comes again is a cell
 
 
+def test_a_second_line_of_names_may_stand_below_merged_cells():
+    text = "Area,2010,,Estimate,\n,Census,Base,2018,2019\n" + "".join(
+        f"t{k},{k},{k + 1},{k},{k * 7}\n" for k in range(9)
+    )
+    look = look_at(text)
+    assert look.n_rows == 10
+    assert "the first two rows name the columns, 1 row" in " ".join(look.notes)
+    accepted = look_at(text, accept=["second header"])
+    assert accepted.n_rows == 9
+    assert accepted.columns == ("Area", "2010 (Census)", "2010 (Base)", "Estimate (2018)", "Estimate (2019)")
+
+
 @pytest.mark.parametrize("first", [0, 1])
 def test_rows_of_libsvm_keep_their_queries_and_say_what_is_left_out(first):
     lines = [f"{k % 2} qid:{k // 3} {first}:{k + 0.5} {first + 2}:1 # document {k}" for k in range(9)]

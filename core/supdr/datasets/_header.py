@@ -134,6 +134,10 @@ def _further_headers(names: list[str], grid: Grid, rules: Rules) -> tuple[list[s
     if more and rules.propose(
         "second header", "The first two rows name the columns", 1, "rows", example=", ".join(more)
     ):
+        if _are_below_merged(more, names):
+            names = [*names]
+            for j in range(1, len(names)):
+                names[j] = names[j] or names[j - 1]
         names = [f"{name} ({also})" if name and also else name or also for name, also in zip_longest(names, more)]
         return names, kinds, grid.rows(np.arange(len(grid)) > 0)
     return names, kinds, grid
@@ -164,15 +168,25 @@ def _lists_levels(cell: str, column: pandas.Series) -> bool:
 
 
 def _second_names(names: list[str], grid: Grid) -> list[str]:
-    """Return the cells of the first row if they are words above numbers, and its other cells do not come again."""
+    """Return the cells of the first row if they are words above numbers, and its other cells do not come again.
+
+    Or if they stand below merged cells.
+    """
     if len(grid) < 4:
         return []
     numbers = grid.settled[1:].all(axis=0) & ~grid.missing[1:].all(axis=0)
     cells = grid.texts.iloc[0].str.strip().tolist()
+    if _are_below_merged(cells, names):
+        return cells
     words = numbers & ~grid.settled[0]
     rest = [j for j in np.flatnonzero(~words) if cells[j] not in MISSING and cells[j] != names[j]]
     again = any(grid.settled[0, j] or grid.texts.loc[1:, j].str.strip().eq(cells[j]).any() for j in rest)
     return cells if words.sum() > numbers.sum() / 2 and not again else []
+
+
+def _are_below_merged(cells: list[str], names: list[str]) -> bool:
+    """Whether cells stand below merged ones, of which the first has the name: all but the corner are filled."""
+    return not cells[0] and all(cells[1:]) and not all(names[1:])
 
 
 def _without(grid: Grid, rows: NDArray[np.bool_], rule: str, text: str, rules: Rules) -> Grid:
