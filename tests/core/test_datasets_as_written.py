@@ -749,6 +749,27 @@ def test_a_second_line_of_names_may_stand_above_texts_too():
     assert "second header" not in {each.key for each in look_at(rows).proposals}  # a text that comes again is a cell
 
 
+def test_a_short_line_of_words_below_the_header_is_a_row_or_more_names():
+    rows = "".join(f"t{k},{k / 2},{k * 7},{k % 3}\n" for k in range(9))
+    text = "Figures\nplace,size,count,kind\n,km,1000s\n" + rows + 'Notes:\n1,"Revised, since 2019"\n2,An estimate\n'
+    look = look_at(text)
+    assert "Line 3, below the header, has 3 cells; the others of its row are empty." in look.notes
+    assert look.n_rows == 10
+    assert look_at(text, accept=["second header"]).columns == ("place", "size (km)", "count (1000s)", "kind")
+    with pytest.raises(FileProblem, match="Line 3 has 2 cells"):
+        look_at(text.replace(",km,1000s\n", "t,9\n"))
+
+
+def test_numbers_too_small_for_double_precision_are_zero_and_counted():
+    text = "p,kind\n" + "".join(
+        f"{p},{'ab'[k % 2]}\n" for k, p in enumerate(["1e-400", "0", "0.5", "-2.5E-999", "1e-400"])
+    )
+    look = look_at(text)
+    np.testing.assert_array_equal(look.table.frame["p"], [0, 0, 0.5, 0, 0])
+    assert "Read as 0, as they are too small for a number, 3 cells: 'p' (1e-400)." in look.notes
+    assert set(look_at(text, decline=["small:p"]).table.frame["p"]) == {"1e-400", "0", "0.5", "-2.5E-999"}
+
+
 def test_a_second_line_of_names_may_stand_below_merged_cells():
     text = "Area,2010,,Estimate,\n,Census,Base,2018,2019\n" + "".join(
         f"t{k},{k},{k + 1},{k},{k * 7}\n" for k in range(9)

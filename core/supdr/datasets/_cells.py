@@ -27,6 +27,7 @@ D = "[0-9]"
 MOSTLY = 0.9
 # Digits in a text beyond which whole numbers may become one as float64, and zeros in front of one.
 CODE = f"[+-]?(?:0{D}+|{D}{{16,}})"
+SMALL = re.compile("[^eE]*[1-9]")  # of what is read as 0
 THOUSANDS = rf"[+-]?[1-9]{D}{{0,2}}(?:[.,]{D}{{3}})+"
 # What pandas may read as a number.
 NUMERIC = f"[+-]?(?:[0-9.]+(?:[eE][+-]?{D}+)?|(?i:inf|infinity|nan))"
@@ -117,7 +118,7 @@ def typed(
     readings: dict[str, tuple[Reading, Reading]] = {}
     for j, (name, column) in enumerate(texts.items()):
         columns[name] = column
-        if as_text[j] or _is_code(grid, j, column, name, rules):
+        if as_text[j] or _is_code(grid, j, column, name, rules) or _are_too_small(grid, j, name, rules):
             continue
         if grid.settled[:, j].all() and not _beyond(grid, j):
             columns[name] = pd.Series(np.where(grid.missing[:, j], np.nan, grid.values[:, j]))
@@ -141,6 +142,14 @@ def typed(
 def _beyond(grid: Grid, j: int) -> bool:
     """Whether a column holds numbers beyond the range, which would be infinite."""
     return bool(grid.texts.loc[np.isinf(grid.values[:, j]), j].str.fullmatch(BEYOND.pattern).any())
+
+
+def _are_too_small(grid: Grid, j: int, name: str, rules: Rules) -> bool:
+    """Whether a column stays text, as some of its numbers would be 0 in double precision, which is not accepted."""
+    zeros = grid.texts.loc[grid.values[:, j] == 0, j]
+    small = [text for text in zeros.unique() if SMALL.match(text)]
+    count, text = int(zeros.isin(small).sum()) if small else 0, "Read as 0, as they are too small for a number"
+    return bool(small) and not rules.propose("small", text, count, column=name, example=small[0], default=True)
 
 
 def _both_readings(column: pandas.Series) -> tuple[Reading, Reading]:

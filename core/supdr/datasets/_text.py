@@ -89,7 +89,11 @@ def read_text(
     records = _records_of(text, name, limits, delimiter)
     first = _first_record(records, rules)
     end, short = _last_record(records, rules)
-    width = _width(records, first, end - short)
+    below = first + 1 + _is_second_line(records, first, end - short)
+    if below > first + 1:
+        line, cells = records.starts[first + 1] + 1, sized(records.widths[first + 1], "cells")
+        notes = [*notes, f"Line {line}, below the header, has {cells}; the others of its row are empty."]
+    width = _width(records, first, below, end - short)
     if width == 1:
         raise FileProblem(
             f"{name} has a single column. It needs at least a target and one feature, separated by commas, semicolons,"
@@ -345,9 +349,11 @@ def _last_record(records: Records, rules: Rules) -> tuple[int, int]:
 
 
 def _is_footnote(cells: list[str], usual: int) -> bool:
-    """Whether a line is too short to be a row, and holds words; a number with a full stop may be in front of them."""
+    """Whether a line is too short to be a row, and holds words; a number may be in front of them."""
     first, *more = cells
-    numbered = first.endswith(".") and len(more) == 1 and bool(more[0]) and not NUMBER.fullmatch(more[0])
+    numbered = (
+        len(more) == 1 and (first.endswith(".") or " " in more[0].strip()) and not NUMBER.fullmatch(more[0] or "0")
+    )
     return 2 * len(cells) <= usual and bool(first) and (numbered or not NUMBER.fullmatch(first))
 
 
@@ -360,11 +366,19 @@ def _is_total(cells: list[str], usual: int) -> bool:
 BELOW = (_is_footnote, _is_total)
 
 
-def _width(records: Records, first: int, end: int) -> int:
-    """Return the width of the table, after a check that all rows have it; the header may lack cells."""
-    widths = records.widths[first:end]
+def _is_second_line(records: Records, first: int, end: int) -> bool:
+    """Whether only the line below the header is short, and holds words: of units, say."""
+    if end - first < 4 or records.widths[first + 1] >= records.widths[first]:
+        return False
+    cells = records.head[first + 1]
+    return not any(NUMBER.fullmatch(cell.strip()) for cell in cells) and len({*records.widths[first + 2 : end]}) == 1
+
+
+def _width(records: Records, first: int, below: int, end: int) -> int:
+    """Return the width of the table, after a check that all rows, from `below`, have it; the header may lack cells."""
+    widths = [records.widths[first], *records.widths[below:end]]
     width = max(widths) if len(set(widths[1:])) == 1 else widths[0]
-    for number, each in enumerate(widths[1:], first + 1):
+    for number, each in enumerate(widths[1:], below):
         if each != width:
             line = records.starts[number] + 1
             raise FileProblem(f"Line {line} has {sized(each, 'cells')}, the first line has {widths[0]}.")
