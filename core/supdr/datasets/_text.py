@@ -37,7 +37,7 @@ OF_A_KIND = re.compile(r'(?<!\S)(?:"[^"\n]*"|[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE]
 ESCAPING_CELL = re.compile(r'(?m)(^|[\t,;| ])"((?:[^"\\]|\\.|"")*)"(?=[\t,;| ]|$)', re.DOTALL)
 ESCAPE = re.compile(r'\\["\\]')
 WORD = re.compile(r"\S+")
-MOST_ALIGNED = 1_000  # columns of a fixed width
+LONGEST_ALIGNED = 10_000  # letters of a line in columns of a fixed width
 # A cell of several numbers between which there are spaces.
 NUMBERS_IN_A_CELL = re.compile(rf"(?m)(?:^|[\t,;|]) *{NUMBER.pattern}(?: +{NUMBER.pattern})+ *(?=[\t,;|]|$)")
 
@@ -250,13 +250,17 @@ def _aligned(text: str) -> str:
     """
     lines = [line.expandtabs() for line in text.split("\n")]
     filled = [line for line in lines if line.strip()]
-    covered = np.zeros(2 + max(map(len, filled), default=0), dtype=bool)
-    for line in filled:
+    longest = max(map(len, filled), default=0)
+    if len(filled) < 3 or longest > LONGEST_ALIGNED:
+        return ""
+    covered = np.zeros(2 + longest, dtype=bool)
+    for number, line in enumerate(filled):
         for word in WORD.finditer(line):
             covered[word.start() + 1 : word.end() + 1] = True
-    starts, ends = np.flatnonzero(covered[1:] > covered[:-1]), np.flatnonzero(covered[1:] < covered[:-1])
-    if len(filled) < 3 or not 2 <= len(starts) <= MOST_ALIGNED:
-        return ""
+        if number % 1_000 == 0 or number == len(filled) - 1:  # most text has no such columns: it is soon known
+            starts, ends = (np.flatnonzero(np.diff(covered.astype(np.int8)) == sign) for sign in (1, -1))
+            if len(starts) < 2:
+                return ""
     columns: list[tuple[int, int]] = []
     for span in zip(starts, ends):
         start, end = map(int, span)
