@@ -1,8 +1,10 @@
 """Whatever is wrong with a file is said in one plain sentence."""
 
+import contextlib
 import gzip
 import io
 import os
+import time
 import tracemalloc
 
 import numpy as np
@@ -170,3 +172,31 @@ def test_noise_is_refused(ending):
     for size in (1, 10, 3000):
         with pytest.raises(FileProblem):
             read_file(rng.bytes(size), name=f"noise{ending}")
+
+
+LONG = 50_000
+REPEATED = {
+    "blank lines above": ("a.csv", "\n" * LONG + "a,b\n1,2\n"),
+    "digits": ("a.csv", f"a,b\n{'1' * LONG}x,2\n3,4\n"),
+    "digits in a remark": ("a.txt", f"# {'1' * LONG}x\na b\n1 2\n3 4\n"),
+    "spaces": ("a.csv", f"a,b\n1,-{' ' * (4 * LONG)}x\n2,3\n"),
+    "quotation marks": ("a.csv", "a,b\n" + ',"a' * LONG + '\\"\n'),
+    "marks in levels": ("a.arff", "@attribute a {" + "a'" * LONG + "\n@data\n1\n"),
+    "quoted levels": ("a.arff", "@attribute a {" + "'a'" * LONG + "\n@data\n1\n"),
+    "spaces before a mark": ("a.arff", HEADER + "1," + " " * LONG + "'x\n"),
+    "commas before a brace": ("a.arff", HEADER + "1,x" + "," * LONG + "}\n"),
+    "braces": ("a.arff", HEADER + "{" + "}" * LONG + "x\n"),
+    "spaces in a sparse row": ("a.arff", HEADER + "{0 a" + " " * LONG + "b}\n"),
+    "columns": ("a.txt", ("x " * LONG + "\n") * 3),
+    "digits in LIBSVM": ("a.libsvm", f"1 1:{'1' * LONG}x\n"),
+}
+
+
+@pytest.mark.parametrize("kind", REPEATED)
+def test_what_is_repeated_takes_no_more_time_than_its_length(kind):
+    """A pattern that matches in several ways would take minutes, or forever."""
+    name, text = REPEATED[kind]
+    start = time.process_time()
+    with contextlib.suppress(FileProblem):
+        read_file(text.encode(), name=name)
+    assert time.process_time() - start < 10

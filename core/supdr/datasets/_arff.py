@@ -17,7 +17,7 @@ from supdr.datasets.proposals import MISSING, Rules, sized
 if TYPE_CHECKING:
     import pandas
 
-BEGINNING = re.compile(rb"(\xef\xbb\xbf)?(\s*(%[^\n\r]*)?[\n\r])*\s*@(relation|attribute)\b", re.IGNORECASE)
+BEGINNING = re.compile(rb"(\xef\xbb\xbf)?(\s|%[^\n\r]*[\n\r])*@(relation|attribute)\b", re.IGNORECASE)
 QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
 NUMERIC = {"numeric", "real", "integer"}
@@ -36,14 +36,14 @@ DATE_LETTERS = {
     "z": "%z",
 }
 # A cell in quotation marks of either kind, or without, and what ends it; `%` after a space begins a comment.
-CELL = re.compile(rf"\s*(?:({QUOTED})\s*|(?!['\"])((?:[^,'\"\\%]|\\.|(?<![\s,])['\"%])*))(,|%.*$|$)")
+CELL = re.compile(rf"\s*(?:({QUOTED})\s*|(?!['\"\s])((?:[^,'\"\\%]|\\.|(?<![\s,])['\"%])*))(,|%.*$|$)")
 SPACED_CELL = re.compile(rf"\s*(?:({QUOTED})|([^\s'\"%][^\s]*))(\s+(?:%.*)?|$)")
 # An entry of a sparse row, and the weight of a row or of an attribute, which stands in braces behind it.
-ENTRY = re.compile(rf"\s*(\d+)\s+(?:({QUOTED})|([^\s,'\"{{}}](?:[^,\\]|\\.)*?))\s*(?:,|$)")
+ENTRY = re.compile(rf"\s*(\d+)\s+(?:({QUOTED})\s*|([^\s,'\"{{}}](?:[^,\\]|\\.)*))(?:,|$)")
 SPARSE = re.compile(r"\{(.*)\}\s*(?:%.*)?", re.DOTALL)
-WEIGHT = re.compile(rf"(.*?)[\s,]*(?<=[\s,}}]){{\s*({NUMBER.pattern})\s*}}\s*(?:%.*)?", re.DOTALL)
+WEIGHT = re.compile(rf"{{\s*({NUMBER.pattern})\s*}}\s*(?:%.*)?", re.DOTALL)
 WEIGHTS = "instance weight"
-LEVELS = re.compile(rf"{{((?:{QUOTED}|[^}}'\"]|(?<=[^\s,])['\"])*)}}\s*(?:%.*)?")
+LEVELS = re.compile(rf"{{((?:(?<=[{{\s,])(?:{QUOTED})|[^}}'\"]|(?<![{{\s,])['\"])*)}}\s*(?:%.*)?")
 QUOTED_MARK = "\x01"  # in front of a cell that was in quotation marks, as a missing one is not
 
 
@@ -99,11 +99,18 @@ def _of_roles(names: list[str], roles: dict[str, list[str]]) -> tuple[str | None
 
 def _without_weights(lines: list[tuple[int, str]], width: int) -> tuple[list[tuple[int, str]], list[float]]:
     """Return rows without the weights at their ends, and these: 1 where there is none, and nothing if none has one."""
-    found = [WEIGHT.fullmatch(line) if width > 1 and "}" in line else None for _, line in lines]
-    if not any(found):
+    parts = [_without_weight(line) if width > 1 else (line, "") for _, line in lines]
+    if not any(weight for _, weight in parts):
         return lines, []
-    rows = [(number, match[1] if match else line) for (number, line), match in zip(lines, found)]
-    return rows, [float(match[2]) if match else 1.0 for match in found]
+    rows = [(number, line) for (number, _), (line, _) in zip(lines, parts)]
+    return rows, [float(weight or 1.0) for _, weight in parts]
+
+
+def _without_weight(text: str) -> tuple[str, str]:
+    """Return a row or a declaration without the weight at its end, and that; empty where there is none."""
+    head, brace, tail = text.rpartition("{")
+    weight = WEIGHT.fullmatch(brace + tail) if head[-1:] in (" ", "\t", ",", "}") else None
+    return (head.rstrip(" \t,"), weight[1]) if weight else (text, "")
 
 
 def _dense(line: str, number: int, attributes: list[Attribute]) -> list[str]:
@@ -117,7 +124,9 @@ def _dense(line: str, number: int, attributes: list[Attribute]) -> list[str]:
         if entry is None or not last < int(entry[1]) < len(cells):
             match = None
             break
-        cells[int(entry[1])] = QUOTED_MARK + _unquoted(entry[2]) if entry[2] else re.sub(r"\\(.)", r"\1", entry[3])
+        cells[int(entry[1])] = (
+            QUOTED_MARK + _unquoted(entry[2]) if entry[2] else re.sub(r"\\(.)", r"\1", entry[3].strip())
+        )
         place, last = entry.end(), int(entry[1])
     if match is None:
         raise FileProblem(
@@ -155,16 +164,15 @@ def _declarations(lines: list[str], name: str) -> tuple[list[Attribute], list[tu
 def _declaration(line: str, number: int) -> Attribute:
     match = ATTRIBUTE.match(line)
     declared = match[2].strip() if match else ""
-    weighted = WEIGHT.fullmatch(declared)
-    declared = weighted[1] if weighted and weighted[1] else declared
+    declared, weight = _without_weight(declared)
     kind = re.split(r"[\s\[%]", declared)[0].lower()
     if match and (levels := LEVELS.fullmatch(declared)):
         texts = [text.removeprefix(QUOTED_MARK) for text in _cells(levels[1], number, CELL) if text]
-        return Attribute(_unquoted(match[1]), "nominal", tuple(dict.fromkeys(texts)), bool(weighted))
+        return Attribute(_unquoted(match[1]), "nominal", tuple(dict.fromkeys(texts)), bool(weight))
     elif match and kind in NUMERIC | TEXT:
         form = declared[len(kind) :].split("%")[0].strip()
         kind = "numeric" if kind in NUMERIC else _date_form(form or ISO_DATE) if kind == "date" else "text"
-        return Attribute(_unquoted(match[1]), kind, (), bool(weighted))
+        return Attribute(_unquoted(match[1]), kind, (), bool(weight))
     if kind == "relational":
         raise FileProblem(
             f"Line {number} declares a relational attribute, each cell of which is a table: {shown(line)}. Write one "

@@ -32,7 +32,7 @@ SEPARATOR_LINE = re.compile(r"sep=([\t;,|])\n")  # for Excel, above the table
 # How the last rows begin that sum up those above.
 TOTALS = ("total", "totals", "grand total", "sum", "mean", "average", "summe", "gesamt", "mittelwert")
 SPACES = re.compile(r'(?<!\S)("(?:[^"\n]|"")*")(?!\S)|[ \t]+')
-OF_A_KIND = re.compile(r'(?<!\S)(?:"[^"\n]*"|[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?|NA)(?!\S)')
+OF_A_KIND = re.compile(r'(?<!\S)(?:"[^"\n]*"|[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?|NA)(?!\S)')
 # A cell in quotation marks, in which a backslash stands in front of marks that are part of it.
 ESCAPING_CELL = re.compile(r'(?m)(^|[\t,;| ])"((?:[^"\\]|\\.|"")*)"(?=[\t,;| ]|$)', re.DOTALL)
 ESCAPE = re.compile(r'\\["\\]')
@@ -234,7 +234,8 @@ def _spaced(text: str, delimiter: str) -> str:
     even = len(_widths_of(text, delimiter, strict=False)) == 1 if delimiter == "\t" else bool(delimiter)
     if len(lines) < 2 or (even and len(NUMBERS_IN_A_CELL.findall(text)) < len(lines) - 1):
         return ""
-    tabbed = SPACES.sub(lambda match: match[1] or "\t", re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text))
+    stripped = "\n".join(line.strip(" \t") for line in text.split("\n"))
+    tabbed = SPACES.sub(lambda match: match[1] or "\t", stripped)
     tabbed = re.sub(rf"(?m)^{REMARK}\t", REMARK, tabbed)  # NumPy writes a space between the mark and the names
     records = [cells for _, _, cells in split(tabbed, "\t", strict=False)]
     first, *rest = [len(cells) for cells in records if not cells[0].startswith(REMARK)] or [0]

@@ -11,7 +11,8 @@ import numpy as np
 from supdr.engine.targets import as_labels, missing_values, uniform_labels
 
 MAX_GUESSED_CLASSES = 20
-NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+# There is one way to match a text: with two, a long one that is no number would take forever.
+NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 DIGITS = re.compile(r"([0-9]{1,300})")
 
 
