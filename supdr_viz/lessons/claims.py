@@ -18,7 +18,7 @@ RELATIONS = {"<=": operator.le, ">=": operator.ge, "==": operator.eq, "<": opera
 # Fewer test rows say too little of a map.
 FEWEST = 50
 
-_CLAIM = re.compile(r"\s*([a-z_]\w*)\s*(<=|>=|==|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*", re.IGNORECASE)
+_CLAIM = re.compile(r"\s*([a-z_]\w*)\s*(<=|>=|==|<|>)\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
