@@ -179,7 +179,7 @@ def test_a_text_may_come_late():
     rows = [f"{k},{'ab'[k % 2]}" for k in range(900)] + ["late,a"]
     cells, notes = column("\n".join(["x,kind", *rows]) + "\n", "x")
     assert cells[900] == "late"
-    assert "Proposed, not done: read as missing, 1 cell: 'x' (late); otherwise these cells stay text." in notes
+    assert "If you accept it: read as missing, 1 cell: 'x' (late); until then these cells stay text." in notes
 
 
 def test_a_delimiter_does_not_cut_through_quotation_marks():
@@ -451,7 +451,7 @@ def test_one_odd_cell_is_no_reason_to_refuse_a_file(odd):
     look = look_at(table(x=cells))
     assert look.table.frame["x"][5] == odd
     assert (look.facts[0].kind, look.facts[0].distinct, look.facts[0].against) == ("number", ROWS, "")
-    assert f"Proposed, not done: read as missing, 1 cell: 'x' ({odd}); otherwise these cells stay text." in look.notes
+    assert f"If you accept it: read as missing, 1 cell: 'x' ({odd}); until then these cells stay text." in look.notes
     dataset = look.read()
     assert dataset.feature_names == ("x", f"x={odd}")
     assert np.flatnonzero(np.isnan(dataset.X[:, 0])).tolist() == np.flatnonzero(dataset.X[:, 1]).tolist() == [5]
@@ -572,7 +572,7 @@ def test_a_first_row_of_one_number_is_no_title():
     look = look_at("5,,\n1,2,a\n2,3,b\n" + "3,4,a\n" * 9)
     assert look.n_rows == 12
     assert (
-        "Proposed, not done: left out above the header, 1 line: '5'; otherwise they are read as part of the table."
+        "If you accept it: left out above the header, 1 line: '5'; until then they are read as part of the table."
         in look.notes
     )
 
@@ -732,7 +732,7 @@ def test_a_minus_with_a_space_behind_it_is_a_sign():
     assert "Read as numbers without signs and marks" in notes
     both, notes = column(table(x=["- 23", "-23"]), "x")
     assert set(both) == {"- 23", "-23"}  # until that is accepted
-    assert "Not done unless you accept it: read as numbers" in notes
+    assert "If you accept it: read as numbers" in notes
 
 
 def test_a_second_line_of_names_may_stand_above_texts_too():

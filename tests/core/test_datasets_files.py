@@ -296,7 +296,7 @@ def test_parquet_of_numbers_as_text_and_nullable_columns():
     np.testing.assert_array_equal(dataset.y, [0, 1, np.nan])
     as_the_file_says = read_file(parquet_bytes(frame), name="a.parquet")
     assert as_the_file_says.feature_names == ("text=2.5", "nullable", "flag")
-    assert "Proposed, not done: read text as numbers, 2 cells: 'text' (1.5); otherwise" in as_the_file_says.description
+    assert "If you accept it: read text as numbers, 2 cells: 'text' (1.5); until then" in as_the_file_says.description
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,8 @@ def test_limits_are_numbers_only_where_that_is_accepted(sign):
     assert np.isnan(columns["x"]).tolist() == [1.5 * k > 56 for k in range(ROWS)]
     assert {f"x={sign}57.0", f"x={sign}58.5"} <= set(columns)
     for what in ("read as missing", "read as numbers where they are limits"):
-        words = f"{what}, 2 cells: 'x' ({sign}57.0); otherwise these cells stay text."
-        assert f"Proposed, not done: {words}" in dataset.description
+        words = f"{what}, 2 cells: 'x' ({sign}57.0); until then these cells stay text."
+        assert f"If you accept it: {words}" in dataset.description
     columns, _ = read(text, accept=["limits:x"])
     np.testing.assert_array_equal(columns["x"], 1.5 * np.arange(ROWS))
 
@@ -135,7 +135,7 @@ def test_rows_that_may_be_totals_are_left_out_only_where_that_is_accepted(below)
     columns, dataset = read(text)
     assert dataset.n_samples == ROWS + 1
     assert "n=" + below.split(",")[0] in columns
-    assert "Proposed, not done: left out at the end, as totals and remarks, 1 row: '" in dataset.description
+    assert "If you accept it: left out at the end, as totals and remarks, 1 row: '" in dataset.description
     columns, dataset = read(text, accept=["totals"])
     assert len(columns["x"]) == ROWS
     assert np.isfinite(dataset.y).all()
@@ -163,8 +163,8 @@ def test_units_below_the_header_are_part_of_the_names():
     columns, dataset = read(text)
     assert dataset.n_samples == ROWS + 1
     assert {"x=cm", "z=kg"} <= set(columns)
-    two_rows = "the first two rows name the columns, 1 row: 'cm, kg, ,'; otherwise the second is a row."
-    assert f"Proposed, not done: {two_rows}" in dataset.description
+    two_rows = "the first two rows name the columns, 1 row: 'cm, kg, ,'; until then the second is a row."
+    assert f"If you accept it: {two_rows}" in dataset.description
     columns, dataset = read(text, accept=["second header"])
     assert list(columns) == ["x (cm)", "z (kg)", "n"]
     assert dataset.n_samples == ROWS

@@ -167,7 +167,7 @@ def test_marks_for_a_missing_number_are_text_until_they_are_accepted(hole):
     text = lines("x,z,class", [[cell, "5"] for cell in ("1.5", hole, "2.5")] * 4)
     columns, notes = read_columns(text)
     assert f"x={hole}" in columns
-    assert f"Proposed, not done: read as missing, 4 cells: 'x' ({hole}); otherwise these cells stay text." in notes
+    assert f"If you accept it: read as missing, 4 cells: 'x' ({hole}); until then these cells stay text." in notes
     for choice in ({"accept": ["missing:x"]}, {"missing": ["", hole]}):
         columns, _ = read_columns(text, **choice)
         np.testing.assert_array_equal(columns["x"], [1.5, np.nan, 2.5] * 4)

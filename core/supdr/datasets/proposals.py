@@ -17,14 +17,15 @@ MISSING = (
     *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),  # of a formula that failed
 )
 
-PROPOSED = "Proposed, not done: "
+PROPOSED = "If you accept it: "
 
 # Rule -> what is so where its proposal is not accepted.
 OTHERWISE = {
-    **dict.fromkeys(("codes", "numbers", "missing", "limits", "scale"), "these cells stay text"),
+    **dict.fromkeys(("codes", "numbers", "missing", "limits", "scale", "small"), "these cells stay text"),
     "spelling": "each spelling is a value of its own",
     "month first": "the day comes before the month",
     "thousands": "they are decimal points",
+    "backslashes": "a backslash is a sign of the cell",
     "header": "it is a row",
     "second header": "the second is a row",
     **dict.fromkeys(("titles", "footnotes", "types"), "they are read as part of the table"),
@@ -159,6 +160,6 @@ class Rules:
             about = f": {names}" if alike[0].column else f": {shown(alike[0].example)}" if alike[0].example else ""
             words = f"{text}, {sized(sum(each.count for each in alike), things)}{about}."
             if proposed:
-                words = f"{PROPOSED}{words[0].lower()}{words[1:-1]}; otherwise {alike[0].otherwise}."
+                words = f"{PROPOSED}{words[0].lower()}{words[1:-1]}; until then {alike[0].otherwise}."
             sentences.append(words)
         return sentences
