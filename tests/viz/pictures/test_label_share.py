@@ -15,8 +15,8 @@ from supdr_viz.pictures.types import Curves
 from supdr_viz.run.frame_builder import DisplayOptions, FrameBuilder
 from tests.viz.prepared import prepared
 
+TASKS = [(name, task) for name, method in MENU.items() for task in method.tasks()]
 LONG = ("UMAP", "PaCMAP")
-LONG = ("UMAP",)
 """Compiled anew in every process."""
 
 every_task = pytest.mark.parametrize(
