@@ -57,7 +57,8 @@ CURVES = tuple(functools.partial(curve, axis=axis) for axis in range(MOST_AXES))
 class Chart:
     """A chart that is drawn when there is something to draw, and then follows it.
 
-    The first that it shows of a prepared sweep is a copy of what is drawn once for all visitors.
+    Another number of cells gets another chart: HoloViews keeps the ends of axes. The first that it shows of a prepared
+    sweep is a copy of what is drawn once for all visitors.
 
     `element`: ``element(view)``. `place`: its place in the page.
     """
@@ -66,6 +67,7 @@ class Chart:
         self._element = element
         self._pipe: Pipe | None = None
         self._first = True
+        self._shape: tuple[int, ...] = ()
         self.place = pn.Column(margin=0, **widgets.WIDE)
 
     def show(self, view: View | None, element: Callable[[View], Any] | None = None) -> None:
@@ -75,9 +77,10 @@ class Chart:
             self._element, self._pipe = element, None
         if view is None:
             return
-        if self._pipe is not None:
+        if self._pipe is not None and self._shape == view.result.shape:
             self._pipe.send(view)
             return
+        self._shape = view.result.shape
         if view.example and self._first:
             self._first = False
             figure = _copied(self._element, view)

@@ -41,6 +41,9 @@ STOPPED = {
     "interrupted": "were interrupted",
 }
 
+# Colour of the worst line, counted from the end that fades into the background.
+WEAKEST = 70
+
 # Cells in a row whose values have room in them.
 MOST_SAID = 12
 
@@ -86,7 +89,7 @@ class View:
     of the cells, if they are shown, and `walk`: which of them is the large one; `example`: name of the prepared sweep
     of which nothing else than its own cells is shown; `name`: of the method; `role`: before names of figures, empty for
     the sweep itself; `rival`: another method on the same grid; `places`: lines of HTML that say where a cell is, by its
-    number, if the axes do not.
+    number, if the axes do not; `ends`: of the colours, if they are those of other cells, too.
     """
 
     result: Result = field(default_factory=lambda: Result({"": [0]}, ["error"]))
@@ -107,6 +110,7 @@ class View:
     role: str = ""
     rival: View | None = None
     places: Mapping[int, str] = field(default_factory=dict)
+    ends: tuple[float, float] | None = None
 
     @property
     def values(self) -> list[list[Any]]:
@@ -150,9 +154,17 @@ class View:
     @property
     def limits(self) -> tuple[float, float]:
         """Ends of the colours."""
+        if self.ends is not None:
+            return self.ends
         scored = self.means[np.isfinite(self.means)]
         low, high = (float(scored.min()), float(scored.max())) if scored.size else (0.0, 1.0)
         return low, high if high > low else low + max(abs(low), 1.0) * 1e-6
+
+    @property
+    def contrasting(self) -> list[str]:
+        """Colours from the lowest score to the highest: the better, the farther from the background of the theme."""
+        shades = self.colours.regions[WEAKEST:] if self.dark else self.colours.regions[-WEAKEST::-1]
+        return list(shades if self.metric in GREATER_IS_BETTER else shades[::-1])
 
     @cached_property
     def importance(self) -> Importance | None:
@@ -293,7 +305,7 @@ def words(view: View, *, values: bool) -> hv.Labels:
             labels[number] = "✕"
     bright = plane.ravel() > sum(view.limits) / 2
     inks = [
-        colours.text if math.isnan(value) else "#17212B" if light else "#FFFFFF"
+        colours.text if math.isnan(value) or aside else "#17212B" if light else "#FFFFFF"
         for value, light in zip(plane.ravel(), bright)
     ]
     columns = x, y, np.array(labels, dtype=object), np.array(inks, dtype=object)

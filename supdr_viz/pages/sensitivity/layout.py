@@ -156,7 +156,7 @@ class SensitivityLayout:
         result, _ = self._card(
             "Result",
             widgets.flow(said, charts.bars.place, gap="0 24px"),
-            note="the best cell, and each parameter's share of the variance of all fits",
+            note="the best cell; bars: a parameter's share of the variance of all fits; thin lines: ± s.d. over folds",
         )
         cards = {"heat": heat, "map": charts.map_card, "best": charts.best_card, "curves": curves, "result": result}
         self._cards = cards

@@ -92,6 +92,8 @@ def maps_in_cells(view: View) -> hv.Overlay:
     x, y, codes = _small_maps(view)
     points = hv.Points((x, y, codes), ["x", "y"], "row").opts(**_row_look(view), size=2.5, hooks=[_pointing(view)])
     cells = heatmap_cells(view).opts(fill_alpha=BELOW_MAP)
+    if view.ends is not None:  # the chart of all cells has the scale
+        cells = cells.opts(cmap=view.contrasting, colorbar=False)
     return (cells * current_setting(view) * points * words(view, values=False)).opts(
         hv.opts.Overlay(**heatmap_look(view, "Maps"))
     )

@@ -27,7 +27,9 @@ class MapPanel:
         self._shown: View | None = None
         self._sliders = [
             Bound(
-                pmui.IntSlider(label=f"Cell {axis}", start=0, end=1, value=0, show_value=False, size="small"),
+                pmui.IntSlider(
+                    label=f"Cell {axis}", start=0, end=1, value=0, show_value=False, size="small", **widgets.WIDE
+                ),
                 functools.partial(self._moved, axis),
             )
             for axis in ("across", "up")

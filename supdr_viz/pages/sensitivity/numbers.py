@@ -16,7 +16,7 @@ from supdr_viz.data.number_format import RAISED, mean_text
 SHARES = frozenset({"error", "accuracy", "support_fraction", "neighbourhood_overlap", *CLUSTERS, "stability"})
 
 # Letters that have room below an axis, by its chart.
-MOST_LETTERS = {"heatmap": 72, "strip": 110, "narrow": 34, "curve": 40}
+MOST_LETTERS = {"heatmap": 72, "strip": 120, "narrow": 34, "curve": 40}
 
 # Labels that have room beside an axis that goes up.
 MOST_UP = 10
@@ -65,13 +65,15 @@ def difference_text(value: float, *, percent: bool) -> str:
 
 
 def ticks(values: Sequence[Any], where: str = "") -> list[tuple[int, str]]:
-    """Return the places of the labels that have room along an axis, with their texts.
+    """Return the places of the labels that have room along an axis, with their texts; both ends have one.
 
     `where`: a key of `MOST_LETTERS` for an axis that goes across; empty: it goes up.
     """
     texts = [tick_text(value) for value in values]
     stride = _stride([len(text) for text in texts], MOST_LETTERS[where]) if where else -(-len(values) // MOST_UP)
-    return [(place, texts[place]) for place in range(0, len(values), stride)]
+    last = len(values) - 1
+    places = np.linspace(0, last, max(last // stride, 1) + 1).round().astype(int)
+    return [(place, texts[place]) for place in sorted({*places.tolist()})]
 
 
 def _stride(lengths: Sequence[int], most: int) -> int:

@@ -35,7 +35,7 @@ def parallel(view: View) -> hv.Overlay:
     columns = ["value", "text", "link", "rank"]
     cells = hv.Contours(_lines(view), ["x", "y"], [hv.Dimension("value", range=view.limits), *columns[1:]]).opts(
         color="value",
-        cmap=list(view.colours.regions),
+        cmap=view.contrasting,
         clim=view.limits,
         colorbar=True,
         colorbar_opts={"width": 12, "label_standoff": 6, "padding": 4, "background_fill_alpha": 0},

@@ -41,4 +41,5 @@ def ranked(view: View, most: int = MOST_RANKED) -> View:
         options={},
         maps=maps,
         role="best ",
+        ends=view.limits,
     )

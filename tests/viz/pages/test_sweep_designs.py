@@ -8,6 +8,7 @@ import holoviews as hv
 import numpy as np
 import pandas as pd
 import pytest
+from bokeh.models import ColorBar, LinearColorMapper
 from holoviews.streams import Pipe
 
 from supdr_viz.experiment.build import build_dataset
@@ -41,6 +42,16 @@ def test_three_parameters_are_lines_over_parallel_axes():
         assert len(means) == 8
         assert (np.diff(means) >= 0).all()
         assert means[0] == min(lines["value"])
+        assert visitor.model("best heatmap").x_range.end > 7  # all of them are in view
+        mapper = visitor.model("heatmap").select_one(ColorBar).color_mapper
+        assert visitor.model("best heatmap").select_one(ColorBar) is None
+        scales = [
+            (each.palette, each.low, each.high)
+            for each in visitor.model("best heatmap").select(LinearColorMapper)
+            if each.high == mapper.high
+        ]
+        assert scales
+        assert all(each == (mapper.palette, mapper.low, mapper.high) for each in scales)
         assert sorted(lines["rank"]) == list(range(8))
         assert lines["value"][list(lines["rank"]).index(0)] == means[0]
         assert visitor.model("sweep place").data["number"] == [0]

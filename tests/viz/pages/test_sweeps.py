@@ -278,6 +278,7 @@ def test_labels_of_an_axis_have_room(narrow, count):
     for (left, first), (right, second) in itertools.pairwise(across):
         assert (right - left) * cell >= 6.3 * (len(first) + len(second)) / 2 + 8
     assert len(across) >= min(count, 3)
+    assert [across[0][0], across[-1][0]] == [0, count - 1]
     assert min(count, 5) <= len(ticks(list(range(count)))) <= 10
 
 
