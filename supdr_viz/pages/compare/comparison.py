@@ -95,8 +95,12 @@ def with_method(settings: Settings, method: str, options: Mapping[str, Any]) -> 
     return replace(settings, method=method, method_options=dict(options))
 
 
+# What is said of settings that do not differ from the library's.
+DEFAULTS = "default settings"
+
+
 def differences(settings: Settings) -> str:
-    """Write what differs from the library's defaults: "Margin weight C = 10, Degree p = 3"."""
+    """Write what differs from the library's defaults: "Margin weight C = 10, Degree p = 3"; empty: nothing does."""
     changed = [spec for spec in METHOD_FORMS[settings.method] if settings.method_options[spec.name] != spec.default]
     return ", ".join(f"{spec.title} = {_value_text(spec, settings.method_options[spec.name])}" for spec in changed)
 

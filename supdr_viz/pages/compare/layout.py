@@ -15,7 +15,7 @@ from supdr_viz.pages import link, navigation
 from supdr_viz.pages.compare import table as scoreboard
 from supdr_viz.pages.compare.checks import CHECKS
 from supdr_viz.pages.compare.column import Column, Facts
-from supdr_viz.pages.compare.comparison import LETTERS, MAX_COLUMNS
+from supdr_viz.pages.compare.comparison import DEFAULTS, LETTERS, MAX_COLUMNS
 from supdr_viz.pages.compare.lockstep import MEASURE
 from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
 from supdr_viz.pages.share import ShareMenu
@@ -98,7 +98,7 @@ class ColumnCard:
         `task`: one of "classification", "regression".
         """
         mark = ' class="letter chosen"' if chosen else ' class="letter"'
-        label, note = widgets.escape(facts.label), facts.note or "default settings"
+        label, note = widgets.escape(facts.label), facts.note or DEFAULTS
         top = (
             f'<div class="top"><span{mark}>{letter}</span><h2 title="{label}">{label}</h2>'
             f'<a href="{widgets.escape(link("explorer", query))}" aria-label="Open column {letter} in the explorer">'

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from supdr_viz.pages.compare.checks import CHECKS, answer_text
 from supdr_viz.pages.compare.column import Facts
-from supdr_viz.pages.compare.comparison import LETTERS
+from supdr_viz.pages.compare.comparison import DEFAULTS, LETTERS
 from supdr_viz.ui.markup import escape, symbols
 
 CSS = """
@@ -35,7 +35,7 @@ REGRESSION = (("train", "Train MSE"), ("test", "Test MSE"), ("train R²", "Train
 
 
 def table_html(rows: Sequence[Facts], task: str) -> str:
-    """Write the table; the best value of each measure is marked.
+    """Write the table; the best value of each measure is marked once every method has made a step.
 
     `task`: one of "classification", "regression".
     """
@@ -44,14 +44,20 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
     checks = _made(rows)
     titles = [*(title for _, title in measures), *(CHECKS[name].titles[task] for name in checks)]
     heads = "".join(f'<th scope="col" class="number">{title}</th>' for title in titles)
-    best = {name: _best(rows, name) for name, _ in measures} | {name: _best_answer(rows, name) for name in checks}
+    best = {name: _best_answer(rows, name) for name in checks}
+    if all(row.iteration != 0 for row in rows):
+        best |= {name: _best(rows, name) for name, _ in measures}
     body = []
     for letter, row in zip(LETTERS, rows):
-        cells = [f'<th scope="row">{letter} · {escape(row.label)}</th>', f'<td class="note">{symbols(row.note)}</td>']
+        note = symbols(row.note) or DEFAULTS
+        cells = [
+            f'<th scope="row">{letter} · {escape(row.label)}</th>',
+            f'<td class="note">{note}</td>',
+        ]
         cells.append(f'<td class="number">{"" if row.iteration is None else f"{row.iteration:,}"}</td>')
         for name, _ in measures:
             value = row.scores.get(name)
-            mark = " best" if value is not None and value == best[name] and len(rows) > 1 else ""
+            mark = " best" if value is not None and value == best.get(name) and len(rows) > 1 else ""
             cells.append(f'<td class="number{mark}">{said(value, name, task)}</td>')
         for name in checks:
             answer = row.answers.get(name)

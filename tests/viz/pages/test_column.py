@@ -143,4 +143,9 @@ def test_the_best_value_is_marked_and_text_is_escaped():
     assert '<td class="number best">1.0 %</td>' in html
     best = scoreboard.table_html([facts(scores={"test R²": 0.1}), facts(scores={"test R²": 0.9})], "regression")
     assert '<td class="number best">0.900</td>' in best
+    first = scoreboard.table_html(
+        [facts(scores={"test": 2.0}), facts(iteration=0, scores={"test": 1.0})], "classification"
+    )
+    assert ' best"' not in first  # one of them has not begun
+    assert '<td class="note">default settings</td>' in first
     assert "A M, ready, iteration 1" in scoreboard.sentence(rows[1:], "classification")
