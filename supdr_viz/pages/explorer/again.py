@@ -61,7 +61,7 @@ class Again(Question):
         kept, chance = map(per_cent, (np.mean(answer.kept), answer.chance))
         some = "" if fits == answer.n_fits else f" ({fits} of {answer.n_fits} fits so far)"
         text = paragraph(
-            f"{kept} of a row's {answer.n_neighbors} neighbours stay; between unrelated maps {chance} would{some}."
+            f"A row keeps {kept} of its {answer.n_neighbors} neighbours; by chance it would keep {chance}{some}."
         )
         text += "".join(map(paragraph, agreement(answer, [str(name) for name in scene.class_names])))
         return text + paragraph("Rotated, mirrored or rescaled maps count as the same.", "quiet small")

@@ -142,14 +142,14 @@ def neighbours_text(answer: Kept) -> str:
     k = usable_neighbors(answer.n_rows)
     ((kept, chance),) = np.column_stack([curve.overlap, curve.chance])[curve.n_neighbors == k]
     nearest = "nearest row" if k == 1 else f"{k} nearest rows"
-    text = f"Of the {nearest} on the map {per_cent(kept)} are nearest in the input, too; by chance {per_cent(chance)}."
+    text = f"The map keeps {per_cent(kept)} of the {nearest} in the input; chance would keep {per_cent(chance)}."
     lines = {
         "trust": (curve.trustworthiness, "curve 0"),
         "continuity": (curve.continuity, "curve 1"),
         "the same neighbours": (curve.overlap, "curve 2"),
         "by chance": (curve.chance, "muted"),
     }
-    return paragraph(text) + side_by_side(curves("Number of neighbours", curve.n_neighbors, lines))
+    return paragraph(text) + side_by_side(curves("neighbours that are looked at", curve.n_neighbors, lines))
 
 
 def class_text(trust: ClassTrust, names: list[str]) -> str:
@@ -163,10 +163,10 @@ def class_text(trust: ClassTrust, names: list[str]) -> str:
     share = trust.n_rows / trust.n_rows.sum()
     (false_other, false_own), (lost_other, lost_own) = (share @ np.nan_to_num(each) for each in (false, lost))
     text = (
-        f"Of the nearest rows on the map, {per_cent(false_other)} are false neighbours from another class and "
-        f"{per_cent(false_own)} from the same class, which was pressed together. Of the nearest rows in the input, "
-        f"{per_cent(lost_own)} are lost from the same class, which was torn, and {per_cent(lost_other)} from another "
-        "class: drawing classes apart is what a supervised map is for."
+        f"The map adds false neighbours: {per_cent(false_other)} from another class, and {per_cent(false_own)} "
+        f"from the same class, which it presses together. It loses neighbours: {per_cent(lost_own)} from the same "
+        f"class, which it tears, and {per_cent(lost_other)} from another class: drawing classes apart is what a "
+        "supervised map is for."
     )
     worst = np.nan_to_num(false[:, 0] + lost[:, 1])
     order = [code for code in np.argsort(-worst, kind="stable") if trust.n_rows[code]][:MOST_CLASSES]
@@ -182,7 +182,7 @@ def class_text(trust: ClassTrust, names: list[str]) -> str:
     ]
     heads = ("class", "trust", "continuity", "false, other class", "lost, same class")
     less = f" The {MOST_CLASSES} of {len(trust.classes)} that keep least." if len(trust.classes) > MOST_CLASSES else ""
-    key = f"Bars: red, neighbours from another class; grey, from the same class.{less}"
+    key = f"Bars: orange, neighbours from another class; grey, from the same class.{less}"
     return paragraph(text) + table(heads, lines) + paragraph(key, "quiet small")
 
 

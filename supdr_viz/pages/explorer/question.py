@@ -53,7 +53,7 @@ class Question:
         switches.visible = False
         self.marks = Bound(switches, lambda on: self.show_marks(on))
         self.words = widgets.html(css=TABLE_CSS, margin=(4, 8))
-        parts = {"choice": self._choice.widget, "start": self._start, "stop": self._stop, "marks": switches}
+        parts = {"start": self._start, "stop": self._stop, "choice": self._choice.widget, "marks": switches}
         bar = Bar(parts, margin=(0, 8), styles=ALIGNED)
         self.view = pn.Column(
             widgets.section(self.title), bar, self.words, margin=0, styles={"flex": "1 1 320px", "min-width": "0"}

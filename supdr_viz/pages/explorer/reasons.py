@@ -212,7 +212,7 @@ class Reasons:
         if images is None or images[0].size != explanation.derivative.shape[1]:
             return ""
         right, up = (plane.axes.T @ explanation.derivative).reshape(2, *images.shape[1:])
-        ink = paragraph("More ink in blue cells moves the row so, in red cells the other way.", "quiet small")
+        ink = paragraph("More ink in blue cells moves the row so, in orange cells the other way.", "quiet small")
         return side_by_side(cells("To the right", right), cells("Upwards", up)) + ink
 
 

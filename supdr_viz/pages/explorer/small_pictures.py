@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,10 @@ SIDE, ROOM = 200, 8
 # Most points of a picture: of more, as many are drawn at random.
 MOST_POINTS = 1500
 
-# Pixels of the height of curves and histograms, of a bar of the share 1, and of its height.
+# Pixels of curves, and of the room of their axes: left, right, top, bottom.
+CHART_WIDE, CHART_HIGH, AXES = 340, 190, (42, 14, 10, 38)
+
+# Pixels of the height of histograms, of a bar of the share 1, and of its height.
 HIGH, BAR_WIDE, BAR_HIGH = 110, 50, 9
 
 # Bins of a histogram.
@@ -42,7 +46,7 @@ def small_map(title: str, places: NDArray, roles: list[str]) -> str:
 
 
 def cells(title: str, values: NDArray) -> str:
-    """Draw values (h, w) as cells: blue where positive, red where negative, the fainter the nearer to zero."""
+    """Draw values (h, w) as cells: blue where positive, orange where negative, the fainter the nearer to zero."""
     high, wide = values.shape
     size = SIDE / max(high, wide)
     largest = float(np.abs(values).max()) or 1.0
@@ -56,20 +60,48 @@ def cells(title: str, values: NDArray) -> str:
 
 
 def curves(title: str, x: NDArray, lines: Mapping[str, tuple[NDArray, str]]) -> str:
-    """Draw lines over the logarithms of x (m,), with heights from 0 to 1.
+    """Draw lines over the logarithms of x (m,), with heights from 0 to 1, shown in per cent, and axes.
 
-    `lines`: name -> heights (m,) and the role of the colour.
+    `title`: of x; `lines`: name -> heights (m,) and the role of the colour.
     """
-    place = np.log(x / x[0]) / (np.log(x[-1] / x[0]) or 1.0)
-    right = ROOM + (SIDE - 2 * ROOM) * place
+    left, right, top, bottom = AXES
+    wide, high = CHART_WIDE - left - right, CHART_HIGH - top - bottom
+
+    def across(values: Any) -> NDArray:
+        """Return pixels from the left."""
+        return left + wide * np.log(np.asarray(values) / x[0]) / (np.log(x[-1] / x[0]) or 1.0)
+
+    def down(heights: Any) -> NDArray:
+        """Return pixels from the top."""
+        return top + high * (1.0 - np.clip(heights, 0.0, 1.0))
+
     marks, names = [], []
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        y = f"{down(share):.1f}"
+        marks.append(f'<path d="M{left} {y}h{wide}" stroke="var(--supdr-grid)"/>')
+        if share in (0.0, 0.5, 1.0):
+            marks.append(_word(f"{100 * share:.0f} %", left - 5, float(down(share)) + 4, "end"))
+    for value in _round_numbers(int(x[0]), int(x[-1])):
+        marks.append(_word(f"{value:,}", float(across(value)), CHART_HIGH - bottom + 14, "middle"))
+    marks.append(_word(title, left + wide / 2, CHART_HIGH - 4, "middle"))
     for name, (heights, role) in lines.items():
-        down = ROOM + (HIGH - 2 * ROOM) * (1.0 - np.clip(heights, 0.0, 1.0))
-        path = "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(right, down))
+        path = "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(across(x), down(heights)))
         marks.append(f'<path d="M{path}" fill="none" stroke="{css(role)}" stroke-width="2"/>')
-        names.append(f"{_swatch(role)} {widgets.escape(name)}")
-    ends = f"{x[0]:,} to {x[-1]:,}"
-    return _figure(title, "".join(marks), SIDE, HIGH, f"{widgets.escape(title)} ({ends}): {', '.join(names)}")
+        names.append(f'<span style="white-space:nowrap">{_swatch(role)} {widgets.escape(name)}</span>')
+    keys = f'<span style="display:flex;flex-wrap:wrap;gap:0 12px">{"".join(names)}</span>'
+    return _figure(title, "".join(marks), CHART_WIDE, CHART_HIGH, keys)
+
+
+def _round_numbers(first: int, last: int) -> list[int]:
+    """Return the ends of a logarithmic axis and round numbers between them that leave room."""
+    between = [k * 10**power for power in range(7) for k in (1, 2, 5)]
+    return [first, *(each for each in between if 1.5 * first < each and 1.5 * each < last), *([last] * (last > first))]
+
+
+def _word(text: str, x: float, y: float, anchor: str) -> str:
+    """Write a word of an axis; `anchor`: which of its ends stands there, one of "end", "middle"."""
+    look = f'fill="var(--supdr-secondary)" font-size="11" text-anchor="{anchor}"'
+    return f'<text x="{x:.1f}" y="{y:.1f}" {look}>{widgets.escape(text)}</text>'
 
 
 def histograms(title: str, groups: Sequence[tuple[NDArray, str]]) -> str:

@@ -141,7 +141,7 @@ def test_a_pool_at_work_is_not_idle():
 def test_other_seeds_leave_ghosts_and_colours():
     with Visitor(IRIS) as visitor:
         opened(visitor).press("Fit again").settle()
-        assert visitor.sees("neighbours stay")
+        assert visitor.sees("A row keeps")
         assert visitor.sees("agree")
         visitor.mark("ghosts").settle()
         ghosts = latent(visitor, "ghosts")
@@ -272,12 +272,9 @@ def test_the_relevance_of_columns_is_that_of_the_gate():
 def test_neighbours_are_compared_class_by_class():
     with Visitor(IRIS) as visitor:
         opened(visitor).press("Compare neighbours").settle()
-        assert re.search(r"Of the \d+ nearest rows on the map \d+ % are nearest in the input, too", visitor.text)
+        assert re.search(r"The map keeps \d+ % of the \d+ nearest rows in the input", visitor.text)
         assert visitor.sees("Measured on 45 new rows at iteration 4")
-        assert all(
-            visitor.sees(word)
-            for word in ("are false neighbours from another class", "setosa", "(steadiness)", "(cohesiveness)")
-        )
+        assert all(visitor.sees(word) for word in ("adds false neighbours", "setosa", "(steadiness)", "(cohesiveness)"))
         rows = next(each for each in visitor.parts() if "training rows" in (getattr(each, "options", None) or []))
         visitor.do(lambda: rows.param.update(value="training rows"))
         visitor.press("Compare neighbours").settle()
@@ -298,8 +295,9 @@ def test_shares_of_false_and_lost_neighbours_are_the_librarys():
     found = class_trust(X, X[:, :2], y)
     text = class_text(found, ["red", "green", "blue"])
     share = found.n_rows / 80
-    assert f"{100 * share @ found.false_other:.0f}\u00a0% are false neighbours from another class" in text
-    assert f"{100 * share @ found.lost_own:.0f}\u00a0% are lost from the same class, which was torn" in text
+    added = [f"{100 * share @ each:.0f}\u00a0%" for each in (found.false_other, found.false_own)]
+    assert f"{added[0]} from another class, and {added[1]} from the same class, which it presses together" in text
+    assert f"{100 * share @ found.lost_own:.0f}\u00a0% from the same class, which it tears" in text
     worst = ["red", "green", "blue"][int(np.argmax(found.false_other + found.lost_own))]
     assert re.search("<td>(red|green|blue)</td>", text).group(1) == worst
 
@@ -350,13 +348,17 @@ def test_a_map_whose_new_rows_are_not_separated_says_so():
 def test_curves_rise_with_their_values_and_have_names():
     rise = np.array([0.0, 0.5, 1.0])
     picture = curves("k", np.array([1, 10, 100]), {"up": (rise, "curve 0"), "down": (1 - rise, "curve 1")})
-    up, down = (np.array(path.split("L"), dtype=str) for path in re.findall('d="M([^"]*)"', picture))
+    up, down = (np.array(path.split("L"), dtype=str) for path in re.findall('d="M([^"]*)" fill', picture))
     heights = [np.array([float(point.split()[1]) for point in line]) for line in (up, down)]
     assert (np.diff(heights[0]) < 0).all()  # downwards are pixels
     assert heights[1] == pytest.approx(heights[0][::-1])
     across = np.array([float(point.split()[0]) for point in up])
     assert np.diff(across)[0] == pytest.approx(np.diff(across)[1], abs=0.11)  # even in logarithms
-    assert "1 to 100" in picture
+    written = [(float(x), text) for x, text in re.findall(r'<text x="([\d.]+)" [^>]*middle">([^<]*)<', picture)]
+    ticks = {float(text): x for x, text in written if text.isdecimal()}
+    assert {1.0, 10.0, 100.0} <= {*ticks}  # both ends, and what lies between
+    assert [ticks[value] for value in (1.0, 10.0, 100.0)] == pytest.approx(across, abs=0.11)
+    assert all(f">{text}<" in picture for text in ("0 %", "100 %", "k"))
     assert all(name in picture for name in ("up", "down"))
 
 
