@@ -59,7 +59,7 @@ def look(app, seen):
 def test_the_bound_of_mac_closes_in_from_below(open_app):
     app = open_app(MAC)
     at_start = numbers_said(app)
-    assert set(at_start) == {"edge ratio", "spread", "sv ratio", "gap"}
+    assert set(at_start) == {"even distances", "spread", "even directions", "gap to bound"}
     app.press("Run").settle()
     objective, bound = app.columns("losses", "objective", "lower bound")  # the bound is that of steps that were shown
     assert len(bound) >= 2
@@ -69,7 +69,7 @@ def test_the_bound_of_mac_closes_in_from_below(open_app):
     assert float(gap[1]) == pytest.approx(100 * (1 - bound[-1] / objective[-1]), abs=0.2)
     at_end = numbers_said(app)
     assert at_end != at_start
-    assert 0 < at_end["edge ratio"] <= 1
+    assert 0 < at_end["even distances"] <= 1
     seen = []
     for label, title in (("targets", "Targets"), ("means", "Class means"), ("margins", "Margins")):
         app.choose("Picture", label).settle()

@@ -31,11 +31,16 @@ MAX_EDGES_OF = 6
 
 MAX_LINES = 6
 
+GAP = "gap to bound"
+
+# Diagnostics of a snapshot by the words for them.
+DIAGNOSTICS = {"even distances": "edge_ratio", "spread": "spread", "even directions": "sv_ratio", GAP: "gap"}
+
 HELP = {
-    "edge ratio": "smallest by largest distance of class means: 1 for a regular simplex",
+    "even distances": "smallest by largest distance of two class means: 1 where all are equally far apart",
     "spread": "distance to the own mean by distance of the means: 0 once classes have become points",
-    "sv ratio": "last by first singular value of the class means: 1 for a regular simplex",
-    "gap": "the least objective of all lies at most this far below the present one: certified",
+    "even directions": "smallest by largest singular value of the class means: 1 where no direction is preferred",
+    GAP: "the least objective of all lies at most this far below the present one: certified",
 }
 
 
@@ -205,17 +210,15 @@ def _corners(fitted: Any, scene: Scene) -> NDArray:
 def _numbers(fitted: Any, snapshot: Snapshot, *chosen: str) -> tuple[Number, ...]:
     """Describe the class means, as far as the numbers can say something, and the certified gap."""
     n_classes, n_components = fitted.class_means_.shape
-    names = [
-        name for name in chosen or ("edge ratio", "spread", "sv ratio", "gap") if n_classes > 2 or "ratio" not in name
-    ]
-    if n_components < n_classes - 1 and "sv ratio" in names:
-        names.remove("sv ratio")  # there is no room for a simplex
+    names = [name for name in chosen or DIAGNOSTICS if n_classes > 2 or "even" not in name]
+    if n_components < n_classes - 1 and "even directions" in names:
+        names.remove("even directions")  # there is no room for a simplex
     diagnostics = snapshot.diagnostics
-    values = {name: diagnostics.get(name.replace(" ", "_")) for name in names}
+    values = {name: diagnostics.get(DIAGNOSTICS[name]) for name in names}
     if "gap" in diagnostics and snapshot.objective > 0:
-        values["gap"] = 100.0 * diagnostics["gap"] / snapshot.objective
+        values[GAP] = 100.0 * diagnostics["gap"] / snapshot.objective
     return tuple(
-        Number(name, value, "%" if name == "gap" else "", HELP[name])
+        Number(name, value, "%" if name == GAP else "", HELP[name])
         for name, value in values.items()
         if value is not None
     )

@@ -287,15 +287,15 @@ def test_numbers_are_those_of_the_snapshot():
     snapshot = run.snapshots[-1]
     for mode in ("targets", "means"):
         numbers = {number.name: number for number in run.picture(mode).numbers}
-        assert list(numbers) == ["edge ratio", "spread", "sv ratio", "gap"]
-        assert numbers["edge ratio"].value == snapshot.diagnostics["edge_ratio"]
+        assert list(numbers) == ["even distances", "spread", "even directions", "gap to bound"]
+        assert numbers["even distances"].value == snapshot.diagnostics["edge_ratio"]
         certified = 100 * (1 - snapshot.diagnostics["bound"] / snapshot.objective)
-        assert numbers["gap"].value == pytest.approx(certified)
+        assert numbers["gap to bound"].value == pytest.approx(certified)
         assert all(number.help for number in numbers.values())
     two = Run(data={"n_classes": 2}).picture("targets")
-    assert [number.name for number in two.numbers] == ["spread", "gap"]  # two means are always regular
+    assert [number.name for number in two.numbers] == ["spread", "gap to bound"]  # two means are always regular
     crowded = Run(data={"n_classes": 5}).picture("means")
-    assert [number.name for number in crowded.numbers] == ["edge ratio", "spread", "gap"]
+    assert [number.name for number in crowded.numbers] == ["even distances", "spread", "gap to bound"]
 
 
 def test_numbers_are_written_shortly():
