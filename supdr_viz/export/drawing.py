@@ -126,11 +126,11 @@ def _factor(rows: Tree, row: int) -> float:
 
 def _draw_rings(pen: Pen, tree: Tree, plane: Tree, *, dark: bool) -> None:
     at, ring = pen.pixels(unpacked_places(plane["place"])), plane["ring"]
-    ease, colour = ring.get("ease", 1.0), getattr(palette(dark), ring["role"])
+    colour = getattr(palette(dark), ring["role"])
     ringed = np.unpackbits(ring["rows"], count=len(at), bitorder="little").astype(bool)
-    size, line = ring.get("grow", 1.0) * tree["rows"]["size"] + RING_GAP, ring["width"] * ease
+    size = ring.get("grow", 1.0) * tree["rows"]["size"] + RING_GAP
     for row in np.flatnonzero(ringed & np.isfinite(at).all(axis=1)):
-        pen.mark(at[row], 0, size, colour, 0.0, line, ring["alpha"] * ease)
+        pen.mark(at[row], 0, size, colour, 0.0, ring["width"], ring["alpha"])
 
 
 def _join(pen: Pen, places: NDArray, ends: NDArray, colour: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from bokeh.palettes import Plasma256, Viridis256
+from bokeh.palettes import Viridis256, interp_palette
 from numpy.typing import NDArray
 
 from supdr_viz.pictures.fitted_values import DOUBT, LOSS
@@ -22,10 +22,10 @@ from supdr_viz.ui.theme import palette
 # Colours of regression values, low to high, without the ends that fade into a dark or a light background.
 SHADES = tuple(Viridis256[24:236])
 
-# Colours of absolute errors, none to large.
-ERROR_SHADES = tuple(Plasma256[56:236])
+# Colours of absolute errors, none to large: about equally bright, so that none fades into a dark or light background.
+ERROR_SHADES = tuple(interp_palette(("#3C8DCB", "#8A86B4", "#C0708E", "#D9663F", "#DF5A00"), 180))
 
-# Colours of trust, from its low percentile to 1: what is wrong is bright, as in errors.
+# Colours of trust, from its low percentile to 1: what is wrong is orange, as in errors.
 TRUST_SHADES = ERROR_SHADES[::-1]
 
 # Spread of a row's places, as a share of the size of the map, that has the last of `ERROR_SHADES`.

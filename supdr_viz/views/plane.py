@@ -160,9 +160,7 @@ def class_legend(scene: Scene, colour_by: str = "label", values: NDArray | None 
         some = "" if scene.looked_at is None else f" · of {len(scene.looked_at):,} rows"
         entries = [
             _trust_scale(values, some),
-            LegendEntry("misplaced", css(RINGS["error"].role), kind="ring", pick=PICK_MISPLACED),
-            LegendEntry("lost neighbour", css("error"), help="near in the data, far on this map"),
-            LegendEntry("false", css("secondary"), "dotted", help="near on this map, far in the data"),
+            LegendEntry(RINGS["misplaced"].name, css(RINGS["misplaced"].role), kind="ring", pick=PICK_MISPLACED),
         ]
     elif colour_by == "spread":
         entries = [_scale_entry(f"spread 0 to {LARGE_SPREAD:g} of the map's size", ERROR_SHADES)]
@@ -228,16 +226,12 @@ def _value_scale(scene: Scene, colour_by: str, values: NDArray | None) -> Legend
 
 
 def _trust_scale(trust: NDArray | None, some: str) -> LegendEntry:
-    """Return the scale of trust with a tick at the level of chance, or in words that it lies below the scale."""
+    """Return the scale of trust, which says what it means, and where chance lies, on being pointed at."""
     low, high = trust_range(trust)
-    entry = _scale_entry(f"trust {low:g} to 1 (chance {CHANCE:g}){some}", TRUST_SHADES)
-    place = 100.0 * (CHANCE - low) / (high - low)
-    if place < 0.0:
-        return entry
-    tick = f"transparent {place:.0f}%, {css('text')} {place:.0f}% {place + 4:.0f}%, transparent {place + 4:.0f}%"
-    return replace(entry, colour=f"linear-gradient(90deg, {tick}), {entry.colour}")
+    help = f"1: all who stand near a row on the map are near in the data, too; {CHANCE:g}: as many as by chance."
+    return replace(_scale_entry(f"trust {low:g} to {high:g}{some}", TRUST_SHADES), help=help)
 
 
 def _scale_entry(name: str, shades: Sequence[str]) -> LegendEntry:
-    stops = ", ".join(shades[:: len(shades) // 6])
+    stops = ", ".join(shades[round(share * (len(shades) - 1))] for share in np.linspace(0.0, 1.0, 7))
     return LegendEntry(name, f"linear-gradient(90deg, {stops})", kind="scale")

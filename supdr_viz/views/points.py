@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from supdr_viz.pictures.picture import Picture, RowValue, some_rows
 from supdr_viz.pictures.row_colours import hidden_rows, meaning_of, row_colours, row_shapes, row_sizes, scale_ends
 from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
-from supdr_viz.views.colours import SHADES, UNKNOWN, misplaced_rows, scale
+from supdr_viz.views.colours import ERROR_SHADES, SHADES, UNKNOWN, misplaced_rows, scale, shades_of
 from supdr_viz.views.marker_shapes import SHAPES
 from supdr_viz.views.stage.packed_positions import Places, packed_places, unpacked_places
 from supdr_viz.views.stage.stage import Selection, Stage
@@ -32,8 +32,8 @@ GROW = 1.5
 MANY = 2000
 
 MOST_RINGS = 120
-# Of more rings each is drawn thinner and fainter, down to this share.
-EASY_RINGS, LEAST_EASE = 60, 0.4
+# Among more rows each ring is drawn thinner and fainter, down to this share.
+EASY_ROWS, LEAST_EASE = 300, 0.6
 
 FAINTEST = 0.15
 # Opacity of the rows of a sample: the density of all shines through.
@@ -62,6 +62,7 @@ RINGS = {
     "error": Ring("errors", "error", 1.7, 1.0),
     "support": Ring("support vectors", "support", 1.1, 0.8),
     "labelled": Ring("labelled", "text", 1.5, 0.9),
+    "misplaced": Ring("misplaced", "text", 1.7, 1.0),
 }
 
 
@@ -315,9 +316,12 @@ class Points:
         shown = self._some(marked)
         self._ringed[view] = int(np.count_nonzero(marked)), int(np.count_nonzero(shown))
         untrusted = self.colour_by == "trust"
-        look = RINGS["error" if untrusted else self.ringed(view)]
-        ease, grow = _ease(self._ringed[view][1]), GROW if untrusted else 1.0
-        shape = {"role": look.role, "width": look.width, "alpha": look.alpha, "ease": ease, "grow": grow}
+        look = RINGS["misplaced" if untrusted else self.ringed(view)]
+        ease, grow = (1.0, GROW) if untrusted else (_ease(self.n_rows), 1.0)
+        role = look.role
+        if role == "error" and shades_of(self.colour_by) is ERROR_SHADES:  # whose points may be of the rings' colour
+            role = "text"
+        shape = {"role": role, "width": ease * look.width, "alpha": ease * look.alpha, "grow": grow}
         self._put(view, ring={"rows": packed_bits(shown), **shape})
 
     @property
@@ -426,9 +430,9 @@ def _packed(frame: Frame, scene: Scene, pulled: bool, mode: str | None) -> dict[
     return packed
 
 
-def _ease(count: int) -> float:
-    """Return by which factor rings are drawn thinner and fainter: many would hide what they mark."""
-    return round(min(max((EASY_RINGS / max(count, 1)) ** 0.5, LEAST_EASE), 1.0), 1)
+def _ease(n_rows: int) -> float:
+    """Return by which factor rings are drawn thinner and fainter: however many of the rows have one."""
+    return float(np.clip((EASY_ROWS / max(n_rows, 1)) ** 0.5, LEAST_EASE, 1.0))
 
 
 def shorten(text: str) -> str:

@@ -222,7 +222,7 @@ def test_what_is_said_of_a_row_stays_within_its_view(open_app):
     across = sorted(range(len(places)), key=lambda row: places[row][0])
     for row in (across[0], across[len(across) // 2], across[-1]):
         app.page.mouse.move(*app.place_of("latent", row), steps=2)
-        assert "neighbours lost" in tip.inner_text()
+        assert "lost neighbours" in tip.inner_text()
         box = tip.bounding_box()
         assert frame["x"] <= box["x"]
         assert box["x"] + box["width"] <= frame["x"] + frame["width"] + 1

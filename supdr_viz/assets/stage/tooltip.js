@@ -1,5 +1,6 @@
 // What is said of the row, or the iteration, that the pointer is at.
 import {digitsOf} from "./axes.js"
+import {shade} from "./colours.js"
 import {linkedRows, placeOf} from "./rows.js"
 
 const SPLITS = ["train", "test", "train, label hidden"]
@@ -104,9 +105,20 @@ export class Tooltip {
     const lost = linkedRows(links.lost, row).length
     const wrong = linkedRows(links.false, row).length
     return [
-      element("div", `trust ${links.trust[row].toFixed(2)} · ${lost} of ${links.lost.shape[1]} neighbours lost`),
-      element("div", `${wrong} false ones beside it`),
+      element("div", `trust ${links.trust[row].toFixed(2)}`),
+      this.line(`2.5px solid ${shade("error")}`, `lost neighbours: ${lost} of ${links.lost.shape[1]}`),
+      this.line(`2.5px dotted ${shade("secondary")}`, `false neighbours: ${wrong}`),
     ]
+  }
+
+  // What is said of the lines of a look.
+  line(look, text) {
+    const row = document.createElement("div")
+    const mark = document.createElement("i")
+    mark.style.cssText = "display:inline-block;width:15px;margin-right:6px;vertical-align:middle"
+    mark.style.borderTop = look
+    row.append(mark, text)
+    return row
   }
 
   // The picture that a row is.

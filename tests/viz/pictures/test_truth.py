@@ -22,6 +22,7 @@ from supdr_viz.pictures.types import MapQuality
 from supdr_viz.run.frame_builder import DisplayOptions
 from supdr_viz.run.player import Player
 from supdr_viz.run.session import Session
+from supdr_viz.ui import theme
 from supdr_viz.views.board import Board
 from supdr_viz.views.colours import MISPLACED
 from supdr_viz.views.plane import class_legend
@@ -197,11 +198,9 @@ def test_rows_have_the_colour_of_their_trust(board):
     scale = board.stage.get("scale", "dark")
     assert (scale["low"], scale["high"]) == trust_range(trust)
     assert scale["low"] <= np.percentile(trust, 2) <= scale["low"] + 0.01
-    assert [entry.name for entry in class_legend(board.points.scene, "trust", trust)][:4] == [
-        f"trust {scale['low']:g} to 1 (chance 0.5)",
+    assert [entry.name for entry in class_legend(board.points.scene, "trust", trust)][:2] == [
+        f"trust {scale['low']:g} to 1",
         "misplaced",
-        "lost neighbour",
-        "false",
     ]
 
 
@@ -234,6 +233,8 @@ def test_misplaced_rows_are_ringed_and_larger_in_the_latent_space(board):
     ring, misplaced = board.stage.get("planes", "latent", "ring"), board.points.truth.trust < MISPLACED
     np.testing.assert_array_equal(np.unpackbits(ring["rows"], count=len(misplaced), bitorder="little"), misplaced)
     assert ring["grow"] > 1
+    for dark, name in enumerate(("light", "dark")):
+        assert getattr(theme.palette(bool(dark)), ring["role"]) not in board.stage.get("scale", name, "palette")
     board.points.show_colours("label")
     assert board.stage.get("planes", "latent", "ring", "rows").any()
     assert board.stage.get("planes", "input", "ring", "rows").any()

@@ -1,7 +1,9 @@
 """Colours of the squares without a browser: what they mean, on which scale, and what legends and captions say."""
 
+import colorsys
 import dataclasses
 import importlib
+import itertools
 import pkgutil
 import re
 
@@ -12,7 +14,7 @@ from supdr_viz.pictures import methods
 from supdr_viz.pictures.types import Lines, Sheet
 from supdr_viz.ui import theme
 from supdr_viz.views.board import Board
-from supdr_viz.views.colours import SHADES, colour_choices
+from supdr_viz.views.colours import ERROR_SHADES, SHADES, TRUST_SHADES, colour_choices
 from supdr_viz.views.plane import class_legend
 from supdr_viz.views.points import MOST_RINGS, SHAPES
 from tests.viz.made_frames import SQUARE, make_frame, make_scene, make_surface
@@ -22,6 +24,28 @@ ROOM = 27
 """Letters for which a card has room beside its buttons at 1,280 pixels."""
 
 COLOURS = ("label", "truth", "prediction", "error")
+
+
+def channels(colour):
+    return [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+
+
+def hue(colour):
+    return colorsys.rgb_to_hls(*channels(colour))[0]
+
+
+def saturation(colour):
+    return colorsys.rgb_to_hls(*channels(colour))[2]
+
+
+def luminance(colour):
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels(colour)]
+    return np.dot(linear, [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one, other):
+    low, high = sorted(map(luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.fixture
@@ -52,6 +76,25 @@ def test_many_classes_get_colours_and_shapes():
     for colours in (theme.palette(dark) for dark in (False, True)):
         assert colours.error not in colours.classes  # a ring around an error is no class
     assert [entry.name for entry in class_legend(scene)][-2:] == ["test", "label hidden"]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_colours_of_values_stand_out_from_cards(dark):
+    card = theme.palette(dark).card
+    assert min(contrast(colour, card) for colour in (*ERROR_SHADES, *TRUST_SHADES)) > 3
+
+
+def test_a_class_keeps_its_hue_in_both_themes():
+    """And of two classes of about the same hue the same one is the lighter."""
+    light, dark = (theme.palette(dark).classes for dark in (False, True))
+    for one, other in zip(light, dark):
+        turn = abs(hue(one) - hue(other))
+        assert min(turn, 1.0 - turn) < 0.07
+    for first, second in itertools.combinations(range(len(light)), 2):
+        alike = abs(hue(light[first]) - hue(light[second])) < 0.03
+        if alike and min(saturation(light[first]), saturation(light[second])) > 0.3:
+            lighter = [luminance(colours[first]) > luminance(colours[second]) for colours in (light, dark)]
+            assert lighter[0] == lighter[1]
 
 
 def test_one_class_surface_and_no_surface(shown):
@@ -117,6 +160,8 @@ def test_colours_mean_what_was_chosen(task, colour_by):
     if task == "classification":
         assert len(scale["palette"]) == (5 if colour_by == "error" else 4)
         assert len(board.stage.get("surface_scale", "light", "palette")) == 4
+        ring = plane(board, "input", "ring")["role"]
+        assert getattr(theme.palette(False), ring) not in scale["palette"]
 
 
 @pytest.mark.parametrize("colour_by", ["prediction", "error"])
