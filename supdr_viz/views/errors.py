@@ -112,7 +112,7 @@ class Errors(CurveView):
         return sorted(entries, key=lambda entry: order.index(entry.name) if entry.name in order else len(order))
 
     def cursor(self, curves: Curves, iteration: int) -> int:
-        """Return the last iteration up to the viewed one at which errors are known: they are not counted at every."""
+        """Return the viewed iteration or, where the curves do not reach it yet, the last at which errors are known."""
         has_value = np.any([np.isfinite(v) for v in curves.values.values()], axis=0) if curves.values else np.array([])
-        before = curves.iteration[has_value & (curves.iteration <= iteration)] if has_value.size else has_value
-        return int(before.max()) if before.size else int(iteration)
+        known = curves.iteration[has_value] if has_value.size else has_value
+        return min(int(iteration), int(known.max())) if known.size else int(iteration)

@@ -43,7 +43,7 @@ class InputPlane(PlaneView):
         if scene is None:
             return ""
         plane = scene.plane
-        slice_of = "slice of the regions" if self.sheet is not None and self.sheet.caption else ""
+        slice_of = "slice of regions" if self.sheet is not None and self.sheet.caption else ""
         if self.points.surface is not None and self.points.surface.input is None:
             slice_of = "no regions"  # between bits or counts
         if plane.kind == "components":

@@ -5,6 +5,9 @@ import constants from "./constants.json" with {type: "json"}
 const {below: BELOW, far: FAR} = constants.axes
 const OVERHANG = 8
 
+// Room of the words at the axes of a plane without ticks, in pixels.
+export const WORDS = {left: 15, above: 0, below: 15}
+
 export function roundTicks(low, high, count, whole) {
   const rough = (high - low) / count
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -99,40 +102,33 @@ export function drawAxes(pen, frame, extent, picture) {
   pen.restore()
 }
 
-const ROOM = 16 // pixels between words and the ends of their axis
-const BAND = 20 // pixels that the words along the lower edge take, at both ends of those along the left one
-const GROUND = 0.75 // opacity of the ground of words
+const ARROW = " →"
 
-// As much of a text as has room.
+// The columns of a text for which there is room, the first one cut if need be.
 function fitting(pen, text, room) {
-  if (pen.measureText(text).width <= room) return text
-  let shown = text
-  while (shown && pen.measureText(`${shown}…`).width > room) shown = shown.slice(0, -1)
-  return `${shown}…`
+  const wide = (shown) => pen.measureText(`${shown}${ARROW}`).width
+  const columns = text.split(", ")
+  while (columns.length > 1 && wide(columns.join(", ")) > room) columns.pop()
+  const shown = columns.join(", ")
+  if (wide(shown) <= room) return shown
+  const sign = shown.lastIndexOf(" ")
+  let name = shown.slice(0, Math.max(sign, 0))
+  const value = shown.slice(Math.max(sign, 0))
+  while (name && wide(`${name}…${value}`) > room) name = name.slice(0, -1)
+  return `${name}…${value}`
 }
 
-function drawWord(pen, text, room) {
-  const word = fitting(pen, `${text} →`, room)
-  const half = pen.measureText(word).width / 2 + 3
-  pen.globalAlpha = GROUND
-  pen.fillStyle = shade("card")
-  pen.fillRect(-half, -15, 2 * half, 15)
-  pen.globalAlpha = 1
-  pen.fillStyle = shade("text")
-  pen.fillText(word, 0, -2)
-}
-
-// What the axes of a plane without ticks mean, at its lower and its left edge.
+// What the axes of a plane without ticks mean, below it and at its left.
 export function drawAxisWords(pen, {left, top, wide, high}, [across, upward]) {
   pen.save()
   pen.font = "11px Roboto, sans-serif"
+  pen.fillStyle = shade("secondary")
   pen.textAlign = "center"
-  pen.textBaseline = "bottom"
+  pen.textBaseline = "middle"
   pen.translate(left + wide / 2, top + high)
-  if (across) drawWord(pen, across, wide - ROOM)
+  if (across) pen.fillText(`${fitting(pen, across, wide)}${ARROW}`, 0, WORDS.below / 2 + 1)
   pen.translate(-wide / 2, -high / 2)
   pen.rotate(-Math.PI / 2)
-  pen.translate(0, 15)
-  if (upward) drawWord(pen, upward, high - 2 * BAND)
+  if (upward) pen.fillText(`${fitting(pen, upward, high)}${ARROW}`, 0, -WORDS.left / 2 - 1)
   pen.restore()
 }

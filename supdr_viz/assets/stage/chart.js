@@ -4,12 +4,13 @@ import {baseOf, digitsOf, drawTicks, nameFrom, roundTicks, tickFrom, tickText} f
 import {clock} from "./clock.js"
 import {shade, themeNow} from "./colours.js"
 import constants from "./constants.json" with {type: "json"}
+import {drawSentence} from "./paint.js"
 import {tooltipBox} from "./tooltip.js"
 
 const CHART = {left: 52, right: 12, above: 6, below: 24}
 const BAND = 0.35 // opacity of a range
-const DASH = 0.02 // length of a line of one value, of the chart's width
 const SPARSE = 12 // values, at most, of a line that marks them: what is between was not measured
+const DOT = 2.5 // radius of a value that is marked, and more for one that stands alone
 const BESIDE = 12 // pixels between an iteration and its tooltip
 const SIGNS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
@@ -145,7 +146,7 @@ export class Chart {
     pen.fillText("iteration", 0, frame.top + frame.high + 5)
     pen.save()
     pen.beginPath()
-    pen.rect(frame.left, frame.top, frame.wide, frame.high)
+    pen.rect(frame.left - 2 * DOT, frame.top, frame.wide + 4 * DOT, frame.high)
     pen.clip()
     if (this.tree.band) this.drawBand(pen, frame, this.tree.band)
     const upright = (iteration, colour) => {
@@ -162,6 +163,12 @@ export class Chart {
     for (const [k, line] of lines.entries()) this.drawLine(pen, frame, line, k)
     pen.setLineDash([])
     pen.restore()
+    if (this.count < 2) drawSentence(pen, frame, this.sentence)
+  }
+
+  // What is said while there are no curves.
+  get sentence() {
+    return this.count ? `Values are known at iteration ${this.iteration(0)} only.` : "No value is known yet."
   }
 
   // A range of values that is the same at all iterations.
@@ -173,34 +180,29 @@ export class Chart {
     pen.globalAlpha = 1
   }
 
-  // A value that was not measured is no gap; a single one is drawn as a dash, a few among many iterations as dots.
+  // A value that was not measured is no gap; a single one, and a few among many iterations, are marked by dots.
   drawLine(pen, frame, line, k) {
     const spots = []
-    let count = 0
-    let x = 0
-    let y = 0
     pen.beginPath()
     for (let row = 0; row < this.count; row++) {
       const height = this.height(this.value(row, k))
       if (!Number.isFinite(height)) continue
-      x = frame.x(this.iteration(row))
-      y = frame.y(height)
-      if (count) pen.lineTo(x, y)
-      else pen.moveTo(x, y)
-      spots.push([x, y])
-      count += 1
+      const spot = [frame.x(this.iteration(row)), frame.y(height)]
+      if (spots.length) pen.lineTo(...spot)
+      else pen.moveTo(...spot)
+      spots.push(spot)
     }
-    if (count === 1) pen.lineTo(x + DASH * frame.wide, y)
+    const count = spots.length
     pen.strokeStyle = this.colour(line)
     pen.lineWidth = line.width
     pen.setLineDash(constants.dashes[line.dash])
     pen.stroke()
     const iterations = this.count ? this.iteration(this.count - 1) - this.iteration(0) : 0
-    if (count < 2 || count > SPARSE || 2 * count > iterations) return
+    if (count !== 1 && (count > SPARSE || 2 * count > iterations)) return
     pen.fillStyle = this.colour(line)
     for (const [across, up] of spots) {
       pen.beginPath()
-      pen.arc(across, up, 2.5, 0, 2 * Math.PI)
+      pen.arc(across, up, count > 1 ? DOT : 1.6 * DOT, 0, 2 * Math.PI)
       pen.fill()
     }
   }

@@ -175,7 +175,7 @@ function drawWord(pen, text, x, y, colour, align) {
 }
 
 // The sentence in the middle of an empty view.
-function drawSentence(pen, {left, top, wide, high}, text) {
+export function drawSentence(pen, {left, top, wide, high}, text) {
   const lines = text.split("\n")
   const first = top + high / 2 - (LINE * (lines.length - 1)) / 2
   pen.fillStyle = shade("secondary")

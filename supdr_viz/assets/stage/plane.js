@@ -1,5 +1,5 @@
 // One square view: a canvas, what it shows, and where everything stands on it.
-import {drawAxes, drawAxisWords} from "./axes.js"
+import {drawAxes, drawAxisWords, WORDS} from "./axes.js"
 import {clock, SETTLED, tooSlow} from "./clock.js"
 import {pixelOf, shade, tonesOf} from "./colours.js"
 import constants from "./constants.json" with {type: "json"}
@@ -18,6 +18,7 @@ const raster = new Raster()
 const MOST_PIXELS = 900 // across, where the screen has several for each of the page's
 const SHARP_AGAIN = 2000 // milliseconds after which all pixels are tried again
 const TURNING = 1400 // milliseconds that rows take to another view
+const NONE = {left: 0, above: 0, below: 0}
 const BEYOND = 20 // device pixels beyond the edge within which a mark may reach into the view
 const MARGINS = 8 // device pixels by which margins differ
 const {small: SMALL, ring_gap: RING_GAP} = constants.rows
@@ -124,6 +125,11 @@ export class Plane {
   get axes() {
     return this.tree.picture?.axes
   }
+  // The room around the picture that what is said of its axes takes.
+  get room() {
+    if (this.axes) return constants.axes
+    return this.tree.axis_words?.some(Boolean) ? WORDS : NONE
+  }
   get rowsShown() {
     return this.position.values !== null && (this.view !== "method" || Boolean(this.tree.picture?.rows))
   }
@@ -137,8 +143,7 @@ export class Plane {
   // Values -> places on a square of `side` pixels.
   frameOn(side) {
     const extent = this.extent
-    const axes = this.axes
-    const {left, above: top, below} = axes ? constants.axes : {left: 0, above: 0, below: 0}
+    const {left, above: top, below} = this.room
     const wide = side - left - top // as much room on the right as above
     const high = side - top - below
     const across = wide / (extent[1] - extent[0])
@@ -189,12 +194,11 @@ export class Plane {
     const {ring} = this.tree
     const count = Math.min(board.count, places.length / 2)
     if (!ring?.rows || this.view === "method") return
-    const ease = ring.ease ?? 1
     const grow = ring.grow ?? 1
     const ringLooks = new Map()
     const lookOf = (factor) => {
       const size = grow * factor * board.size + RING_GAP
-      if (!ringLooks.has(size)) ringLooks.set(size, {shape: "circle", size, fill: 0, line: 1, width: ring.width * ease})
+      if (!ringLooks.has(size)) ringLooks.set(size, {shape: "circle", size, fill: 0, line: 1, width: ring.width})
       return ringLooks.get(size)
     }
     const colour = shade(ring.role)
@@ -203,7 +207,7 @@ export class Plane {
       if (!isDrawn || (board.selected && !board.selected.has(row))) continue
       const own = board.lookOf(row)
       if (grow > 1) act(row, {...own, size: grow * own.size}, board.colourOf(row), 1)
-      act(row, lookOf(board.grownOf(row)), colour, ring.alpha * ease)
+      act(row, lookOf(board.grownOf(row)), colour, ring.alpha)
     }
   }
 
@@ -211,10 +215,8 @@ export class Plane {
     pen.fillStyle = shade("card")
     pen.fillRect(0, 0, side, side)
     pen.save()
-    if (this.axes) {
-      drawAxes(pen, this.frame, this.extent, this.tree.picture)
-      this.clip(pen)
-    }
+    if (this.axes) drawAxes(pen, this.frame, this.extent, this.tree.picture)
+    if (this.room.left) this.clip(pen)
     if (this.tree.picture) drawPictureBelow(pen, this)
     drawSurface(pen, this)
     if (this.tree.threads && this.tips.length) drawThreads(pen, this, this.tips, shade("secondary"))
@@ -225,12 +227,12 @@ export class Plane {
 
   drawOver(pen) {
     pen.save()
-    if (this.axes) this.clip(pen)
+    if (this.room.left) this.clip(pen)
     if (this.hasTips && this.tree.picture.tip_mark !== "origin") drawTips(pen, this, false)
     drawAbove(pen, this)
     if (this.tree.arrows) drawArrows(pen, this)
     pen.restore()
-    if (this.tree.axis_words) drawAxisWords(pen, this.frame, this.tree.axis_words)
+    if (this.room === WORDS) drawAxisWords(pen, this.frame, this.tree.axis_words)
   }
 
   clip(pen) {
@@ -372,10 +374,10 @@ export class Plane {
   }
 
   // Between which device pixels a mark is to be seen, left, right, top and bottom: near the view, and between the axes
-  // where it has some.
+  // where something is said of them.
   insideOf(ratio, side) {
     const {left, top, wide, high} = this.frame
-    if (!this.axes) return [-BEYOND, side + BEYOND, -BEYOND, side + BEYOND]
+    if (!this.room.left) return [-BEYOND, side + BEYOND, -BEYOND, side + BEYOND]
     return [(left - 1) * ratio, (left + wide + 1) * ratio, (top - 1) * ratio, (top + high + 1) * ratio]
   }
 

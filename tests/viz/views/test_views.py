@@ -233,5 +233,7 @@ def test_the_line_of_errors_stands_where_errors_are_known():
     board.show_frame(make_frame(scene, iteration=9, errors=errors))
     assert board.stage.get("charts", "errors", "viewed") == 4
     assert board.stage.get("charts", "losses", "viewed") == 9
+    board.show_frame(make_frame(scene, iteration=3, errors=errors))  # the curve passes between values
+    assert board.stage.get("charts", "errors", "viewed") == board.stage.get("charts", "losses", "viewed") == 3
     board.show_frame(make_frame(scene, iteration=14, errors=errors))
     assert board.errors.extent[1] == board.losses.extent[1] == 15  # both charts reach as far
