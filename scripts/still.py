@@ -51,12 +51,12 @@ class Kind:
 
     def pixels(self, height: int) -> float:
         """Return the pixels of `step` in a window of this height."""
-        return max(180.0, height / 2 - 225) if self.touch else 198.0 if height >= 840 else 142.0
+        return float(height) if self.touch else 198.0 if height >= 840 else 142.0
 
 
 KINDS = {
     "wide": Kind(((1440, 900), (1920, 900), (1440, 800)), 1, 1400, "142px"),
-    "phone": Kind(((390, 844), (414, 844), (390, 740)), 2, 1400, "max(180px, 50vh - 225px)", touch=True),
+    "phone": Kind(((390, 844), (414, 844), (390, 740)), 2, 1400, "100vh", touch=True),
 }
 
 
