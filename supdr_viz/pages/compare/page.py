@@ -134,13 +134,9 @@ class Compare:
 
     def _loaded(self) -> None:
         self._ready = True
-        document = pn.state.curdoc
-        if document is None:
-            return
-        for column in self.columns:
-            column.link.attach(column.player, document)
-        self.transport.kernels.attach(document)
-        self._begin_checks()
+        if pn.state.curdoc is not None:
+            self.transport.kernels.attach(pn.state.curdoc)
+            self._begin_checks()
 
     def _is_busy(self) -> bool:
         return self.transport.kernels.waiting or not all(column.link.settled for column in self.columns)
@@ -159,16 +155,11 @@ class Compare:
         self.layout.prepare(self.columns)
 
     def _lay_out(self) -> None:
-        """Show the columns; the links of new ones wait until the browser knows them."""
+        """Show the columns; their frames are pushed once the browser says that it knows them."""
         self.layout.show_columns(self.columns, self._chosen)
-        document = pn.state.curdoc
-        if self._ready and document is not None:
-            document.add_next_tick_callback(functools.partial(self._link_up, document))
-
-    def _link_up(self, document: Any) -> None:
         for column in self.columns:
-            if not column.link.attached:
-                column.link.attach(column.player, document)
+            if pn.state.curdoc is not None and not column.link.attached:
+                column.link.attach(column.player, pn.state.curdoc)
 
     def _become(self, comparison: Comparison, chosen: int) -> None:
         """Show another comparison: the sidebar edits the column at `chosen`."""
