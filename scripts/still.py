@@ -22,9 +22,7 @@ from PIL import Image
 from playwright.sync_api import Browser
 from screenshots import chromium, serving
 
-from supdr_viz.ui.own_files import ASSETS
-
-OUT = Path(str(ASSETS)) / "still"
+OUT = Path(__file__).parents[1] / "supdr_viz" / "assets" / "still"
 # Asked repeatedly: a page that is opened while the server starts reloads itself once.
 SETTLED = "(document.documentElement.dataset.settle = 'asked') === document.documentElement.dataset.settled"
 SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8").lstrip().removeprefix(";")

@@ -220,7 +220,7 @@ def _error(value: float, task: str) -> str:
 
 def _joined(parts: list[str]) -> str:
     """Join words of the status line: a line may end within no part, and with a separator but not begin with one."""
-    ended = [*(f"{each} ·" for each in parts[:-1]), *parts[-1:]]
+    ended = [*(f'{each}<span class="dot"> ·</span>' for each in parts[:-1]), *parts[-1:]]
     return " ".join(f'<span class="part">{each}</span>' for each in ended)
 
 

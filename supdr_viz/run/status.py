@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from supdr.engine.iterate import Stop
 
 STOP_SENTENCES = {
-    Stop.converged: "Converged: Run takes one step more.",
+    Stop.converged: "Converged: Run adds one step.",
     Stop.max_iter: "All iterations done: Run goes on.",
     Stop.no_improvement: "Stopped, as the held-out error no longer improves; the best iterate is shown: Run goes on.",
     Stop.diverged: "Diverged: the objective is no longer finite. Try a smaller learning rate. "

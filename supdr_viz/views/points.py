@@ -32,8 +32,8 @@ GROW = 1.5
 MANY = 2000
 
 MOST_RINGS = 120
-# Among more rows each ring is drawn thinner and fainter, down to this share.
-EASY_ROWS, LEAST_EASE = 300, 0.6
+# Among more rows each ring is drawn fainter, down to this share.
+EASY_ROWS, LEAST_EASE = 300, 0.7
 
 FAINTEST = 0.15
 # Opacity of the rows of a sample: the density of all shines through.
@@ -321,7 +321,7 @@ class Points:
         role = look.role
         if role == "error" and shades_of(self.colour_by) is ERROR_SHADES:  # whose points may be of the rings' colour
             role = "text"
-        shape = {"role": role, "width": ease * look.width, "alpha": ease * look.alpha, "grow": grow}
+        shape = {"role": role, "width": look.width, "alpha": ease * look.alpha, "grow": grow}
         self._put(view, ring={"rows": packed_bits(shown), **shape})
 
     @property
@@ -431,7 +431,7 @@ def _packed(frame: Frame, scene: Scene, pulled: bool, mode: str | None) -> dict[
 
 
 def _ease(n_rows: int) -> float:
-    """Return by which factor rings are drawn thinner and fainter: however many of the rows have one."""
+    """Return by which factor rings are drawn fainter: however many of the rows have one."""
     return float(np.clip((EASY_ROWS / max(n_rows, 1)) ** 0.5, LEAST_EASE, 1.0))
 
 

@@ -168,7 +168,7 @@ export class Chart {
 
   // What is said while there are no curves.
   get sentence() {
-    return this.count ? `Values are known at iteration ${this.iteration(0)} only.` : "No value is known yet."
+    return this.count ? `Iteration ${this.iteration(0)} only` : "No value is known yet."
   }
 
   // A range of values that is the same at all iterations.

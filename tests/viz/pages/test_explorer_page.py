@@ -359,7 +359,7 @@ def test_all_rows_labelled_leave_no_ring_and_keep_the_choice():
     [
         ("?data=iris&method=LDA", "Fitted in one step: Run changes nothing.", 0),
         ("?data=iris&method=MAC&method.max_iter=5", "All iterations done: Run goes on.", 5),
-        ("?data=moons&method=MAC&method.max_iter=500", "Converged: Run takes one step more.", 1),
+        ("?data=moons&method=MAC&method.max_iter=500", "Converged: Run adds one step.", 1),
     ],
 )
 def test_a_finished_run_says_what_run_would_do(query, words, more):
