@@ -33,7 +33,7 @@ MANY = 2000
 
 MOST_RINGS = 120
 # Among more rows each ring is drawn fainter, down to this share.
-EASY_ROWS, LEAST_EASE = 300, 0.7
+EASY_ROWS, LEAST_EASE = 300, 0.5
 
 FAINTEST = 0.15
 # Opacity of the rows of a sample: the density of all shines through.

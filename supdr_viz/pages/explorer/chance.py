@@ -104,12 +104,12 @@ class Chance(Question):
 
 def sentence(answer: LabelPermutation, percent: bool) -> str:
     """Say both errors and the chance of the smaller one; `percent`: whether errors are shares of rows."""
-    unit, after = (100.0, "\u00a0%") if percent else (1.0, " of the variance")
-    error = f"Held-out error {unit * answer.error:.3g}{after}"
+    unit, digits, after = (100.0, ".1f", "\u00a0%") if percent else (1.0, ".3g", " of the variance")
+    error = f"Held-out error {unit * answer.error:{digits}}{after}"
     count = len(answer.permuted_errors)
     if not count:
         return f"{error}; labels are being shuffled."
-    low, high = (f"{unit * each:.3g}" for each in answer.band())
+    low, high = (f"{unit * each:{digits}}" for each in answer.band())
     sign = "=" if (answer.permuted_scores >= answer.score).any() else "≤"
     some = "" if count == answer.n_permutations else f", {count} of {answer.n_permutations} so far"
     chance = f"p\u00a0{sign}\u00a0{answer.pvalue:.2g} ({count} shuffles{some})"
