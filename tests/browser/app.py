@@ -176,7 +176,7 @@ class App:
 
     def number(self, name):
         """The figure behind a word of the status line: ``number("test error")``."""
-        found = re.search(rf"{name} ([-+\d.,e]*\d)", self.numbers)
+        found = re.search(rf"{name} ([-+\d.,e]*\d)", self.numbers.replace("\u2212", "-"))
         return float(found.group(1).replace(",", "")) if found else None
 
     @property
@@ -200,7 +200,7 @@ class App:
     def facts(self):
         """Names and values that are said over the method's picture."""
         found = (re.fullmatch(r"(.*?) (\S+(?: %| of \d+)?)", text) for text in self._said())
-        return {each[1]: each[2] for each in found if each}
+        return {each[1]: each[2].replace("\u2212", "-") for each in found if each}
 
     def _said(self):
         return self.page.locator(".said > span").all_inner_texts()
