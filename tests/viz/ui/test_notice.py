@@ -7,7 +7,7 @@ import pytest
 from panel.pane.markup import Markdown
 
 from supdr_viz.ui.markup import literal
-from supdr_viz.ui.notice import Notice, remarks
+from supdr_viz.ui.notice import SEVERAL, Notice, remarks
 
 SENTENCES = (
     "There is no data set '[free](https://evil.example)'; known are curved_sheet, latent_bits.",
@@ -30,7 +30,7 @@ def test_remarks_stay_until_they_are_closed_and_may_be_said_anew():
     assert not remarks([]).shown
     notice = remarks(["One.", "Two."])
     [box] = notice.view.select(pmui.Alert)
-    assert rendered(box.object) == "<p>One.</p>\n<p>Two.</p>\n"
+    assert rendered(box.object) == f"<p>{SEVERAL}</p>\n<p>One.</p>\n<p>Two.</p>\n"
     assert notice.shown
     box.closed = True  # as the browser says it
     assert not notice.shown
