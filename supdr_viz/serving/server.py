@@ -137,7 +137,7 @@ def address_in_network() -> str:
     """Return the address under which others in its network reach this machine, empty if it is in none."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
         try:
-            end.connect(("192.0.2.1", 9))  # an address that is nobody's; nothing is sent
+            end.connect(("192.0.2.1", 9))  # of the range for documentation, RFC 5737; nothing is sent
         except OSError:
             return ""
         found = str(end.getsockname()[0])
