@@ -19,7 +19,7 @@ from supdr_viz.lessons import LESSONS
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 QUICK = ("README", "getting_started", "concepts", "nsdr")
-"""Pages whose programs `make test` runs, in this process; `make test-all` runs each of all in one of its own."""
+"""Pages whose programs `make test` runs, in this process; `make test-all` runs those of each page in one of its own."""
 PROGRAMS = [
     pytest.param(program, id=f"{page.stem}-{number}")
     for page in [ROOT / "README.md", *PAGES]
@@ -52,9 +52,12 @@ def test_every_part_of_a_formula_is_a_formula(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_the_programs_run_by_themselves(program, tmp_path):
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.stem)
+def test_the_programs_of_a_page_run_one_after_the_other(page, tmp_path):
+    """As a reader tries them: a later one may go on with what an earlier one has made."""
+    programs = re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)
+    command = [sys.executable, "-c", "\n".join(programs)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
 
 

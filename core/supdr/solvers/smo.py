@@ -35,15 +35,25 @@ INTERIOR_SIZE = 1200  # one factorisation must fit between two checkpoints
 class SVMSolution(NamedTuple):
     """Result of `solve_svm`.
 
-    alpha (n,): dual variables, 0 <= alpha <= C; exactly 0 or C at a bound.
-    bias: mean of y p - f over the free support vectors (0 < alpha < C), as LIBSVM computes it; without a free one the
-        middle of the interval the optimality conditions leave.
-    objective: dual value at `alpha`: a lower bound on the optimum of the primal.
-    gap: primal value at `alpha` and `best_bias` minus `objective`, >= 0; see `duality_gap`.
-    iterations: pair steps and conjugate gradient products made.
-    converged: whether the optimality conditions hold to `tol`.
-    decision (n,): f = K (alpha y), without a bias.
-    best_bias: the bias that minimises the primal for this `alpha`, see `minimising_bias`.
+    Attributes
+    ----------
+    alpha : ndarray of shape (n,)
+        Dual variables, 0 <= alpha <= C; exactly 0 or C at a bound.
+    bias : float
+        Mean of y p - f over the free support vectors (0 < alpha < C), as LIBSVM computes it; without a free one the
+        middle of the interval that the optimality conditions leave.
+    objective : float
+        Dual value at `alpha`: a lower bound on the optimum of the primal.
+    gap : float
+        Primal value at `alpha` and `best_bias` minus `objective`, >= 0; see `duality_gap`.
+    iterations : int
+        Pair steps and conjugate gradient products made.
+    converged : bool
+        Whether the optimality conditions hold to `tol`.
+    decision : ndarray of shape (n,)
+        f = K (alpha y), without a bias.
+    best_bias : float
+        The bias that minimises the primal for this `alpha`, see `minimising_bias`.
     """
 
     alpha: Array
@@ -88,20 +98,37 @@ def solve_svm(
 ) -> SVMSolution:
     """Solve the dual of the support vector machine with hinge loss on a precomputed kernel.
 
-    K (n, n): symmetric positive semi-definite Gram matrix.  C-contiguous float64 is used as it is; symmetry is not
-        checked. NaN or infinity is noticed in the rows the solver reads.
-    y (n,): labels -1 and +1, both present.
-    C: number or (n,): upper bound of alpha, > 0.
-    tol: largest violation of the optimality conditions, > 0, in units of the decision function (LIBSVM's criterion).
-    alpha (n,): warm start: any finite values.  Clipped to [0, C]; the heavier class is scaled down until sum alpha y =
-        0.
-    linear (n,): p, the linear term; ones by default.  The loss of row i is C_i max(0, p_i - y_i (f_i + b)).
-    max_iter: cap on the iterations of this call, >= 1.  Passing the returned `alpha` back continues.  A cap below n^2 /
-        4 also rules out the interior-point method, which is tried after that many iterations when n <= 1200.
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        Symmetric positive semi-definite Gram matrix. C-contiguous float64 is used as it is; symmetry is not checked.
+        NaN or infinity is noticed in the rows that the solver reads.
+    y : array-like of shape (n,)
+        Labels -1 and +1, both present.
+    C : float or array-like of shape (n,)
+        Upper bound of alpha, > 0.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions, > 0, in units of the decision function (LIBSVM's criterion).
+    alpha : array-like of shape (n,), default=None
+        Warm start: any finite values. Clipped to [0, C]; the heavier class is scaled down until sum alpha y = 0.
+    linear : array-like of shape (n,), default=None
+        p, the linear term; None: ones. The loss of row i is C_i max(0, p_i - y_i (f_i + b)).
+    max_iter : int, default=1_000_000
+        Cap on the iterations of this call, >= 1. Passing the returned `alpha` back continues. A cap below n^2 / 4 also
+        rules out the interior-point method, which is tried after that many iterations when n <= 1200.
 
-    In the result `converged` is False when the cap, or rounding, came before `tol`; every other field is valid all the
-    same. Raises ValueError: wrong shapes, labels other than -1 and +1, a single class, C <= 0, tol <= 0, max_iter < 1,
-    non-finite input; Interrupted: the run of the current thread was asked to stop (checked about every 10 ms).
+    Returns
+    -------
+    SVMSolution
+        `converged` is False when the cap, or rounding, came before `tol`; every other field is valid all the same.
+
+    Raises
+    ------
+    ValueError
+        If shapes are wrong, labels are other than -1 and +1 or of a single class, C, tol or max_iter is not positive,
+        or input is not finite.
+    Interrupted
+        If the run of the current thread is asked to stop, which is looked at about every 10 ms.
     """
     K, y, C = _check_problem(K, y, C)
     p = np.ones(len(y)) if linear is None else checked_vector(linear, "linear", len(y))
