@@ -229,7 +229,7 @@ class Points:
                 if self.frame is not None:
                     self._ring("latent", self.frame.support)
                 if self.surface is not None:
-                    self._ring("input", self.surface.wrong)
+                    self._ring("input", self.surface.beyond)
 
     def _of(self, values: NDArray) -> NDArray:
         return values if self.scene is None else _drawn(values, self.scene)

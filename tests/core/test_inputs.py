@@ -235,9 +235,10 @@ def test_every_estimator_names_the_argument_what_came_and_what_is_accepted(name,
     taken = (kind == "missing cells" and model.accepts_missing_cells) or (
         task == "regression" and kind in ("numbers as labels", "one class")
     )
-    if taken:
-        return
     table = pd.DataFrame(X, columns=HEIGHTS)
+    if taken:
+        assert len(model.fit(table, y).embedding_) == len(X)
+        return
     with pytest.raises(ValueError, match=sentence):
         model.fit(table, y)
 

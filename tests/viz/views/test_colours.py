@@ -177,6 +177,17 @@ def test_predicted_colours_follow_the_surface(colour_by):
     np.testing.assert_allclose(board.stage.get("rows", "colour"), expected, rtol=1e-5)
 
 
+def test_other_colours_leave_the_rings_on_the_rows_beyond_the_boundary():
+    scene, board = make_scene(), Board()
+    rows = np.arange(len(scene.code))
+    board.show_scene(scene)
+    board.show_frame(make_frame(scene))
+    board.show_surface(make_surface(scene, wrong=rows % 7 == 0, beyond=rows % 3 == 0))
+    for colour_by in (*COLOURS, "label"):
+        board.points.show_colours(colour_by)
+        np.testing.assert_array_equal(ringed(board, "input"), rows % 3 == 0)
+
+
 def test_labelled_rows_of_a_regression_are_ringed():
     scene = make_scene(task="regression")
     board = Board()
