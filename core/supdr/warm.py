@@ -31,6 +31,7 @@ import llvmlite.binding
 import numba
 import numpy as np
 from numba.core.dispatcher import Dispatcher
+from scipy.sparse import csr_array
 from sklearn.base import is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
@@ -39,6 +40,7 @@ import supdr
 from supdr.baselines import BASELINES
 from supdr.solvers import _margin_kernels, smo
 from supdr.solvers.pair_sums import summed_on_grid
+from supdr.solvers.sparse_svm import FEW_COLUMNS, solve_sparse_svm
 
 # Three classes of a dozen rows and more: ClassAtlas does not embed smaller ones.
 N_SAMPLES, N_FEATURES = 40, 4
@@ -88,6 +90,8 @@ def warm(report: Callable[[str], None] = print, preferred: Sequence[str] = ()) -
             report(f"[{number:{len(str(total))}}/{total}] {name} {shown}: {time.perf_counter() - began:.1f} s")
         if not remaining:
             summed_on_grid(np.zeros((2, 2)))  # called for many rows only
+            wide = csr_array(np.eye(2, FEW_COLUMNS + 1))
+            solve_sparse_svm(wide, np.array([-1.0, 1.0]), 1.0, max_passes=1)  # for sparse rows only
             _margin_kernels.compile_all()
         compiled.append(name)
         _write_stamp(compiled, complete=not remaining)

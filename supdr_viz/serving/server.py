@@ -263,10 +263,11 @@ def _load(site: Site, prepare: Callable[[], object], loaded: Future[None]) -> No
 def keep_little() -> None:
     """Have the process let go of pages that are closed, and of their memory; once."""
     from supdr_viz.serving.memory import keep_giving_back
-    from supdr_viz.ui.panel_workarounds import collect_in_lulls, let_go_after_errors
+    from supdr_viz.ui.panel_workarounds import collect_in_lulls, let_go_after_errors, stay_in_the_loop
 
     collect_in_lulls()
     let_go_after_errors()
+    stay_in_the_loop()
     keep_giving_back()
 
 

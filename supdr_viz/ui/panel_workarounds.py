@@ -17,6 +17,8 @@ import param
 from bokeh.document import Document
 from bokeh.io import doc as kit_current
 from bokeh.models import CustomJS
+from bokeh.server import session as kit_session
+from bokeh.server.contexts import ApplicationContext
 from bokeh.server.tornado import BokehTornado
 from panel.custom import JSComponent
 from panel.io import document as kit_documents
@@ -89,9 +91,25 @@ def let_go_after_errors() -> None:
 
     By itself Bokeh goes on taking it for the current one.  Once that page has ended, Panel makes whichever is built
     next the current one for good, and so keeps the page that was opened last, with its run and its data.  Of the error
-    that comes of it https://github.com/holoviz/panel/issues/3552 tells.
+    that comes of it https://github.com/holoviz/panel/issues/3552 tells.  Bokeh 3.10 needs no help.
     """
-    kit_current.patch_curdoc = _for_a_block
+    if isinstance(kit_current._PATCHED_CURDOCS, list):
+        kit_current.patch_curdoc = _for_a_block
+
+
+async def _at_once(act: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return act(*args, **kwargs)
+
+
+def stay_in_the_loop() -> None:
+    """Have pages be built and their callbacks run in the server's loop, one at a time.
+
+    Since 3.10 Bokeh does both in threads, several at a time and beside the loop.  But frames leave by sockets that live
+    in the loop, and a page is written for one thread.  There is no option; before 3.10 this does nothing.
+    """
+    if hasattr(kit_session, "_run_in_executor"):
+        kit_session._run_in_executor = _at_once
+        ApplicationContext._can_initialize_document_in_worker = lambda _context: False  # type: ignore[attr-defined]
 
 
 def start_clock() -> None:

@@ -7,13 +7,14 @@ import pytest
 from supdr import warm
 from supdr_viz.data import rows_on_disk
 from supdr_viz.ui.own_files import OwnFile
-from supdr_viz.ui.panel_workarounds import let_go_after_errors
+from supdr_viz.ui.panel_workarounds import let_go_after_errors, stay_in_the_loop
 from supdr_viz.views.stage.socket import StageSocket
 from tests.viz.hands import Hands
 
 # A server does this before its first page. Without it Bokeh goes on taking a page whose callback has failed for the
 # current one: what a later test draws would then be part of a document that has ended.
 let_go_after_errors()
+stay_in_the_loop()
 
 
 @pytest.fixture

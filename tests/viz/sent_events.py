@@ -4,6 +4,10 @@ import panel as pn
 import panel.io.document
 import panel.io.resources
 from bokeh.document.events import ModelChangedEvent
+from packaging.version import Version
+
+NEWER = Version(pn.__version__) >= Version("1.10")
+"""Whether this is Panel 1.10 with Bokeh 3.10, or later: part of what is made up for they do by themselves."""
 
 
 def sent_by(document, change):

@@ -33,7 +33,7 @@ from tornado.ioloop import IOLoop
 import supdr_viz
 from supdr_viz.ui import panel_workarounds
 from supdr_viz.ui.components import USED
-from tests.viz.sent_events import sent_by
+from tests.viz.sent_events import NEWER, sent_by
 from tests.viz.visitor import describe_as_served
 
 PACKAGE = Path(supdr_viz.__file__).parent
@@ -72,8 +72,8 @@ def test_before_the_page_is_painted_changes_are_sent_only_if_the_browser_is_know
     def change():
         root.height = (root.height or 0) + 1
 
-    # The day that this is sent, `browser_is_there` can go.
-    assert sent_by(document, change) == []
+    # The day that Panel 1.9 is not supported any more, `browser_is_there` can go.
+    assert len(sent_by(document, change)) == NEWER
     panel_workarounds.browser_is_there(document)
     assert len(sent_by(document, change)) == 1
 
@@ -253,7 +253,12 @@ def test_garbage_is_looked_for_soon_after_the_end_of_a_page_or_in_a_lull(monkeyp
     before, document = datetime.now(), Document()
     document.destroy = None  # as of one that the kit serves
     document.on_change(heard := lambda _event: None)
-    panel.io.document._destroy_document(document, heard)
+
+    async def end():
+        panel.io.document._destroy_document(document, heard)
+
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, end()).result()
     [at] = planned
     # The day that the first is as long, `collect_in_lulls` can go.
     assert ((at - before).total_seconds() > 30) == later
@@ -261,14 +266,14 @@ def test_garbage_is_looked_for_soon_after_the_end_of_a_page_or_in_a_lull(monkeyp
 
 def file_chooser():
     """The library of the file choosers."""
-    [script] = (resources.files("panel") / "dist" / "bundled" / "filedropper").rglob("filepond.min.js")
+    [script] = (resources.files("panel") / "dist" / "bundled" / "filedropper").rglob("filepond.*min.js")
     return script.read_text(encoding="utf-8")
 
 
 def test_the_file_choosers_library_still_starts_a_painter_unless_there_is_one():
     script = file_chooser()
     # The day that it paints only what is shown, or looks for another name, CALM_FILE_CHOOSER must go.
-    assert re.search(r'="__framePainter";if\(window\[\w\]\)return window\[\w\]\.readers\.push', script)
+    assert re.search(r'="__framePainter";if\(window\[(\w)\]\)return window\[\1\]\.readers\.push', script)
     assert "requestAnimationFrame" in script
 
 
@@ -303,7 +308,8 @@ def current_after_an_error():
     del failing, value
     gc.collect()
     pages = [application.create_document() for _ in range(2)]
-    bokeh.io.doc._PATCHED_CURDOCS.clear()  # what the process holds is looked at
+    if not NEWER:
+        bokeh.io.doc._PATCHED_CURDOCS.clear()  # what the process holds is looked at
     return [page is bokeh.io.curdoc() for page in pages]
 
 
@@ -311,12 +317,14 @@ def current_after_an_error():
 def nobody_current():
     """Have no page be the current one."""
     bokeh.io.doc.patch_curdoc = panel_workarounds.BY_ITSELF
-    bokeh.io.doc._PATCHED_CURDOCS = []
+    if not NEWER:
+        bokeh.io.doc._PATCHED_CURDOCS = []
     bokeh.io.state.curstate().document = Document()
 
 
 def test_once_a_callback_has_failed_the_last_page_is_kept_unless_bokeh_is_made_to_let_go(nobody_current):
-    assert current_after_an_error() == [False, True]
+    # The day that Bokeh 3.9 is not supported any more, `let_go_after_errors` can go.
+    assert current_after_an_error() == [False, not NEWER]
     bokeh.io.state.curstate().document = Document()
     panel_workarounds.let_go_after_errors()
     assert current_after_an_error() == [False, False]
