@@ -49,7 +49,7 @@ SPLITS = 3
 OURS, OTHER, ORACLE = "ClassAtlas", "UMAP, supervised", "ClassAtlas, classes of new rows given"
 
 SETTINGS = {
-    OURS: (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0),
+    OURS: (0.0, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
     OTHER: (0.05, 0.15, 0.3, 0.5, 0.7, 0.9),
     **dict.fromkeys(("PaCMAP", "t-SNE", "NCA", "LDA"), (np.nan,)),
 }
