@@ -1,4 +1,5 @@
 // Shows a recorded run, a film, in the page: its squares, losses, words and legend at every moment.
+import {signed} from "./stage/axes.js"
 import {Board, Group} from "./stage/board.js"
 import constants from "./stage/constants.json" with {type: "json"}
 import {still} from "./stage/motion.js"
@@ -46,7 +47,7 @@ function numbersOf(moment, task) {
   const {numbers} = moment
   const rate = (value) => +value.toPrecision(3) + unit
   const parts = [`iteration ${moment.iteration}`]
-  if ("objective" in numbers) parts.push(`objective ${+numbers.objective.toPrecision(4)}`)
+  if ("objective" in numbers) parts.push(`objective ${signed(+numbers.objective.toPrecision(4))}`)
   for (const name of ["train", "test"].filter((each) => each in numbers)) {
     const differs = name === "train" && "as new" in numbers && rate(numbers["as new"]) !== rate(numbers.train)
     parts.push(
@@ -72,7 +73,7 @@ function legendEntry(name, colour, kind = "point", dash = "solid", outline = "")
   const mark = document.createElement("i")
   entry.className = "key"
   mark.className = kind
-  if (kind === "ring") mark.style.boxShadow = `inset 0 0 0 1.5px ${colour}`
+  if (kind === "ring" || kind === "hollow") mark.style.boxShadow = `inset 0 0 0 1.5px ${colour}`
   else mark.style.background = stroke(colour, dash)
   if (outline) {
     mark.style.clipPath = outline

@@ -34,12 +34,13 @@ def numeral(value: float, span: float, digits: int = 3) -> str:
 
 def figure(value: float, digits: int) -> str:
     """Write a value with so many digits; a large one as 21,330, with no power of ten."""
-    return f"{float(f'{value:.{digits}g}'):,.0f}" if 10.0**digits <= abs(value) < 1e12 else f"{value:.{digits}g}"
+    large = 10.0**digits <= abs(value) < 1e12
+    return readable(f"{float(f'{value:.{digits}g}'):,.0f}" if large else f"{value:.{digits}g}")
 
 
 def per_cent(share: float) -> str:
     """Write a share in whole per cents, as in 12 %."""
-    return f"{100.0 * share:.0f}\u00a0%"
+    return f"{readable(f'{100.0 * share:.0f}')}\u00a0%"
 
 
 def duration(seconds: float) -> str:
@@ -55,9 +56,9 @@ def mean_text(mean: float, deviation: float) -> str:
     `deviation`: not finite, as of a single number: the mean alone.
     """
     if not math.isfinite(deviation):
-        return f"{mean:.4g}"
+        return readable(f"{mean:.4g}")
     if deviation < 10.0**-MOST_PLACES:
-        return f"{mean:.4g} ± 0"
+        return f"{readable(f'{mean:.4g}')} ± 0"
     last = int(f"{deviation:.{DIGITS - 1}e}".partition("e")[2])  # of the deviation as it is rounded
     places = min(max(DIGITS - 1 - last, 0), MOST_PLACES)
-    return f"{mean:.{places}f} ± {deviation:.{places}f}"
+    return f"{readable(f'{mean:.{places}f}')} ± {deviation:.{places}f}"

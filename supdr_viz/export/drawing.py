@@ -125,12 +125,15 @@ def _factor(rows: Tree, row: int) -> float:
 
 
 def _draw_rings(pen: Pen, tree: Tree, plane: Tree, *, dark: bool) -> None:
-    at, ring = pen.pixels(unpacked_places(plane["place"])), plane["ring"]
-    colour = getattr(palette(dark), ring["role"])
-    ringed = np.unpackbits(ring["rows"], count=len(at), bitorder="little").astype(bool)
-    size = ring.get("grow", 1.0) * tree["rows"]["size"] + RING_GAP
-    for row in np.flatnonzero(ringed & np.isfinite(at).all(axis=1)):
-        pen.mark(at[row], 0, size, colour, 0.0, ring["width"], ring["alpha"])
+    at = pen.pixels(unpacked_places(plane["place"]))
+    for ring in (plane["support"], plane["ring"]):
+        if ring is None:
+            continue
+        colour = getattr(palette(dark), ring["role"])
+        ringed = np.unpackbits(ring["rows"], count=len(at), bitorder="little").astype(bool)
+        size = ring["grow"] * tree["rows"]["size"] + RING_GAP
+        for row in np.flatnonzero(ringed & np.isfinite(at).all(axis=1)):
+            pen.mark(at[row], 0, size, colour, 0.0, ring["width"], ring["alpha"])
 
 
 def _join(pen: Pen, places: NDArray, ends: NDArray, colour: str) -> None:

@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 
 from supdr_viz.export.replay import Moment, Replay
-from supdr_viz.pictures.row_colours import row_colours
 from supdr_viz.ui.markup import escape
 from supdr_viz.ui.own_files import ASSETS, bundle
 from supdr_viz.ui.theme import css_variables, palette
 from supdr_viz.views.board import Squares
 from supdr_viz.views.figures import css
 from supdr_viz.views.losses import Losses
-from supdr_viz.views.plane import class_legend
+from supdr_viz.views.plane import points_legend
 from supdr_viz.views.stage.wire import encode
 
 
@@ -113,14 +112,13 @@ def film_data(replay: Replay, tool: str = "scroll") -> dict[str, Any]:
 
 def _legend(replay: Replay) -> list[list[str]]:
     """Return what colours mean: name, colour, kind, dash and outline of each entry."""
-    last, colour_by = replay.moments[-1], replay.options.colour_by
-    values = row_colours(replay.scene, last.surface, colour_by)
-    entries = class_legend(replay.scene, colour_by, values)
-    return [
-        [each.name, each.colour, each.kind, each.dash, each.outline]
-        for each in entries
-        if each.kind in ("point", "scale")
-    ]
+    last, squares = replay.moments[-1], Squares()
+    squares.show_colours(replay.options.colour_by)
+    squares.show_scene(replay.scene)
+    squares.show_surface(last.surface)
+    squares.show_frame(last.frame)
+    entries = [*points_legend(squares.points), *squares.latent.legend]
+    return [[each.text, each.colour, each.kind, each.dash, each.outline] for each in entries]
 
 
 def _patches(replay: Replay, tool: str) -> list[bytes]:

@@ -186,7 +186,7 @@ class TrainingBar:
 
 def status_words(iteration: int, numbers: dict[str, float], *, task: str = "classification") -> list[str]:
     """HTML of the status line's numbers; see `TrainingBar.show_numbers`."""
-    parts = [f"iteration <b>{iteration:,}</b>"]
+    parts = [f"iteration <b>{iteration:,}</b>{'' if iteration else ', before the first step'}"]
     rate = numbers.get("rate", 0.0)
     if rate > 0:
         parts.append(_aside(f"{rate:.0f} it/s" if rate >= 10 else f"{rate:.1f} it/s"))

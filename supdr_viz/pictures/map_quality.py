@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 from supdr.quality import map_quality, row_batches
 from supdr.quality.checking import usable_neighbors
 from supdr.quality.near import NO_ROW
-from supdr.quality.neighbourhoods import row_measures
 from supdr.quality.summary import comparable_rows
 from supdr_viz.data.split import Split
 from supdr_viz.pictures.scene import filled
@@ -33,9 +31,6 @@ SAMPLE = 150
 
 # Of fewer test rows the numbers would mean nothing: they are of all rows.
 FEWEST = 5
-
-# Rows whose neighbourhoods are measured for curves.
-FEW = 300
 
 Measuring = Generator[None, None, MapQuality]
 
@@ -110,20 +105,6 @@ def sampled(
         trust[rows[some]], continuity[rows[some]] = scores[:, 0], scores[:, 1]
         lost[rows[some]], false[rows[some]] = changed
     return MapQuality(iteration, k, trust, continuity, lost, false, {}, 0)
-
-
-def map_errors(input_rows: InputRows, fitted: Any) -> dict[str, float]:
-    """Return how far a map is from true, in per cent of the worst: 1 - trustworthiness, 1 - continuity.
-
-    Of some test rows, always the same; where there are too few, of training rows. `fitted`: the method.
-    """
-    split, n_train = input_rows.split, len(input_rows.split.X_train)
-    tested = len(split.X_test) >= FEWEST
-    some = np.random.default_rng(0).permutation(len(split.X_test) if tested else n_train)[:FEW]
-    places = fitted.transform(split.X_test[some]) if tested else fitted.embedding_[some]
-    X = input_rows.rows[some + (n_train if tested else 0)]
-    trust, continuity = row_measures(X, places, usable_neighbors(len(X)), None)[:, :2].mean(axis=0)
-    return {"untrue": 100.0 * float(1.0 - trust), "torn": 100.0 * float(1.0 - continuity)}
 
 
 def _numbers(input_rows: InputRows, places: NDArray) -> tuple[dict[str, float], int]:

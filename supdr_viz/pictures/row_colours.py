@@ -30,6 +30,9 @@ Groups = list[tuple[str, str, list[str]]]
 # What colours mean that is part of a scene or of its surface.
 LABELS = ("label", "truth", "prediction", "error")
 
+# Those that are classes or values of the target, whose colours decision regions share.
+OF_TARGET = ("label", "truth", "prediction")
+
 # Sizes of rows by value: how many there are.
 SIZE_LEVELS = 8
 
@@ -58,6 +61,11 @@ def meaning_of(scene: Scene, colour_by: str) -> str:
     if colour_by == DOUBT:
         return colour_by if scene.task == "classification" else "label"
     return colour_by if colour_by in (*LABELS, "trust") or depends_on_fit(colour_by) else "label"
+
+
+def shows_target(scene: Scene, colour_by: str) -> bool:
+    """Whether the rows' colours stand for classes or values of the target: only then regions have these colours."""
+    return colour_by != "spread" and meaning_of(scene, colour_by) in OF_TARGET
 
 
 def shown_column(scene: Scene, colour_by: str) -> Column | None:

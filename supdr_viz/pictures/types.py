@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from supdr_viz.pictures.picture import Picture
 from supdr_viz.pictures.row_columns import RowColumns
 
+# Share of the variance from which on a plane shows most of it.
+MOST = 0.5
+
 
 @dataclass(frozen=True, eq=False)
 class Plane:
@@ -38,6 +41,11 @@ class Plane:
     exact: bool
     share: float
     extent: tuple[float, float, float, float]
+
+    @property
+    def shows_most(self) -> bool:
+        """Whether the rows are near the plane: of most of the variance."""
+        return self.exact or self.share >= MOST
 
     def project(self, X: NDArray) -> NDArray:
         """Map rows (n, m) to the plane (n, 2)."""
@@ -187,6 +195,7 @@ class Frame:
     picture: what the method shows of itself, in the mode that was asked for.
     truth: how true the plane is, as far as it was asked for; it may be of an earlier iteration.
     axis_words: what the axes of the latent plane mean in terms of the columns.
+    as_new: whether training rows stand where new ones would, placed without their labels.
     """
 
     number: int
@@ -205,6 +214,7 @@ class Frame:
     picture: Picture | None = None
     truth: MapQuality | None = None
     axis_words: tuple[str, str] = ("", "")
+    as_new: bool = False
 
 
 @dataclass(frozen=True, eq=False)

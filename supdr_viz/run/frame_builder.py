@@ -163,6 +163,7 @@ class FrameBuilder:
             picture=self._picture,
             truth=self.truth if options.truth else None,
             axis_words=self._columns.words(latent) if embedding.shape[1] > 1 else ("", ""),
+            as_new=options.latent == "transform",
         )
 
     def incomplete_surface(self, fitted: Any) -> Surface | None:

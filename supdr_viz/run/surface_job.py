@@ -7,7 +7,6 @@ from typing import Any
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.pictures.error_rates import error_rates
-from supdr_viz.pictures.map_quality import map_errors
 from supdr_viz.pictures.surface import COARSE, FINE, evaluate
 from supdr_viz.pictures.types import Surface
 from supdr_viz.run.paint_job import Display, Request, snapshot_key
@@ -81,9 +80,6 @@ class SurfaceJob:
         surface = builder.valued(surface, fitted, options)
         surface = builder.counted(surface, fitted, snapshot, colour_by=colours[0], everywhere=counts)
         rates = error_rates(surface, builder.scene, snapshot)
-        # A gate predicts, and the run moves the map alone.
-        if rates and hasattr(fitted, "gate_error_") and builder.split.whole is None:
-            rates |= map_errors(builder.input_rows, fitted)
         with display.lock:
             if not request.current():
                 return False

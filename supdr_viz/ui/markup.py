@@ -62,9 +62,12 @@ column-gap: 10px; }
 white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 @media (max-width: 599.95px) { .head .note.text { white-space: normal; } }
 .key { display: inline-flex; align-items: center; gap: 4px; white-space: nowrap; }
+.note.text .key { margin-left: 8px; vertical-align: bottom; }
 .key i { display: inline-block; box-sizing: border-box; flex: none; }
-.key i.line { width: 15px; height: 0; border-top: 2.5px solid; }
-.key i.ring { width: 11px; height: 11px; border-radius: 50%; border: 2px solid; }
+.key i.line { width: 16px; height: 2.5px; }
+.key i.ring { width: 13px; height: 13px; border-radius: 50%; border: 1.8px solid;
+background: radial-gradient(circle, var(--supdr-muted) 2.4px, transparent 2.9px); }
+.key i.hollow { width: 9px; height: 9px; border-radius: 50%; border: 1.5px solid; }
 .key i.point { width: 9px; height: 9px; border-radius: 50%; background: currentColor; }
 .key i.scale { width: 64px; height: 9px; border-radius: 4px; }
 .head .note:not(.text), .keys, .said { position: relative; }
@@ -104,10 +107,11 @@ def markdown(text: str) -> str:
     return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
 
 
-def card_head(title: str, note: str = "") -> str:
-    """Write a card's first row; `note` is HTML."""
+def card_head(title: str, note: str = "", marks: str = "") -> str:
+    """Write a card's first row; `note` and `marks`, a legend behind it, are HTML."""
     kind = "note" if "<" in note else f'note text" title="{note}'  # a caption that is cut shows whole on hovering
-    return f'<div class="head"><h3>{escape(title)}</h3><span class="{kind}">{note}</span></div>'
+    said = f"{note} {marks}" if marks else note
+    return f'<div class="head"><h3>{escape(title)}</h3><span class="{kind}">{said}</span></div>'
 
 
 def explained(content: str, help: str, kind: str = "") -> str:
@@ -124,9 +128,8 @@ def explained(content: str, help: str, kind: str = "") -> str:
 def legend(entries: Sequence[Any], *, picks: bool = False) -> str:
     """Write a legend.
 
-    `entries`: with ``name``, ``colour``, ``dash`` (of lines), ``kind`` ("line", "ring", "point" or "scale"),
-    ``outline``, what CSS cuts a point's mark with, and ``help``, what the word means; the last two may be empty.
-    `picks`: whether entries whose ``pick`` is a number can be pressed.
+    `entries`: of `supdr_viz.views.figures.LegendEntry`; `picks`: whether entries whose ``pick`` is a number can be
+    pressed.
     """
     keys = []
     for entry in entries:
@@ -134,14 +137,17 @@ def legend(entries: Sequence[Any], *, picks: bool = False) -> str:
         if entry.kind == "scale":
             style = f"background:{escape(entry.colour)}"
         elif entry.kind == "line":
-            dash = "dashed" if entry.dash == "dotdash" else escape(entry.dash)
-            style += f";border-style:{dash};border-width:2.5px 0 0 0"
+            style = f"background:{escape(entry.pattern)}"
         elif entry.outline:
             style += f";width:11px;height:11px;border-radius:0;clip-path:{escape(entry.outline)}"
         mark = f'<i class="{escape(entry.kind)}" style="{style}"></i>'
         content = f"{mark}{symbols(entry.name)}"
+        if entry.ends:
+            low, high = map(escape, entry.ends)
+            content = f"{symbols(entry.name)} {low} {mark} {high}"
         if picks and entry.pick is not None:
-            keys.append(f'<button type="button" class="key" data-pick="{entry.pick}">{content}</button>')
+            title = f' title="{escape(entry.help)}"' if entry.help else ""
+            keys.append(f'<button type="button" class="key" data-pick="{entry.pick}"{title}>{content}</button>')
         else:
             keys.append(explained(content, entry.help, "key"))
     return "".join(keys)

@@ -1,6 +1,7 @@
 """The look: colours for light and dark, theme of the UI kit, the page's head.
 
 Class colours are those of Okabe and Ito, which colour-blind people can tell apart, but for vermilion: it marks errors.
+Curves have none of them, so that no curve looks like one of a class; a curve has about the same hue in both themes.
 The dark variants keep contrast.
 Text colours pass WCAG AA on their backgrounds.  HTML reads colours as CSS variables (``--supdr-c-0``), which reach into
 every component and follow the theme by themselves; Bokeh glyphs take them from `palette`.

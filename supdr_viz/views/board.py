@@ -35,7 +35,9 @@ class Squares(CompositeView):
 
     def show_colours(self, colour_by: str, size_by: str | None = None) -> None:
         """Choose what the colours and the sizes of rows mean, in every square: see `Points.show_colours`."""
-        self.points.show_colours(colour_by, size_by)
+        with self.stage:
+            self.points.show_colours(colour_by, size_by)
+            self.method.show_colours()
 
     @property
     def morphed(self) -> bool:

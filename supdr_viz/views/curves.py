@@ -182,7 +182,7 @@ def _last(values: NDArray) -> float:
 def round_up(value: float) -> float:
     """Return the next round number, at least 3: the axis grows in jumps, not with every frame."""
     if value <= 10.0:
-        return next(end for end in (3.0, 5.0, 7.0, 10.0) if end >= value)
+        return next(end for end in (3.0, 5.0, 8.0, 10.0) if end >= value)
     power = 10.0 ** math.floor(math.log10(value))
     return power * next(step for step in ROUND if step >= value / power - 1e-9)
 
@@ -212,12 +212,25 @@ def log_axis(low: float, high: float) -> tuple[float, float, list[float]]:
         bottom, top = middle - 0.15, middle + 0.15
     if top - bottom > 1.6:
         stride = math.ceil((top - bottom) / 6.5)
-        decades = range(math.floor(bottom / stride) * stride, math.ceil(top) + 1, stride)
+        decades = range(math.floor(bottom / stride) * stride, math.ceil(top / stride) * stride + 1, stride)
         ticks = [float(decade) for decade in decades]
+        if stride == 1:
+            bottom, top = _round_log(bottom, up=False), _round_log(top, up=True)
+            ticks = sorted({bottom, top, *ticks})
+        else:
+            bottom, top = ticks[0], ticks[-1]
+        room = 0.03 * (top - bottom)
+        bottom, top = bottom - room, top + room
     else:
         mantissas = (1, 2, 5) if top - bottom > 0.6 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
         powers = range(math.floor(bottom), math.ceil(top) + 1)
         ticks = [math.log10(m) + power for power in powers for m in mantissas]
-    # Ends lie on a coarse grid, so that they jump rather than creep.
-    bottom, top = math.floor(bottom * 5 - 0.2) / 5, math.ceil(top * 5 + 0.2) / 5
+        # Ends lie on a coarse grid, so that they jump rather than creep.
+        bottom, top = math.floor(bottom * 5 - 0.2) / 5, math.ceil(top * 5 + 0.2) / 5
     return bottom, top, [tick for tick in ticks if bottom <= tick <= top]
+
+
+def _round_log(value: float, *, up: bool) -> float:
+    """Return log10 of the next 1, 2 or 5 of a decade."""
+    steps = [math.floor(value) + shift + math.log10(m) for shift in (-1, 0, 1) for m in (1, 2, 5)]
+    return min(s for s in steps if s >= value - 1e-9) if up else max(s for s in steps if s <= value + 1e-9)

@@ -17,22 +17,16 @@ STYLES = {
     "labelled": Style("labelled", "curve 0", "dashed", width=1.8),
     "unlabelled": Style("unlabelled", "curve 1", width=2.2),
     "constant": Style("constant predictor", "muted", "dashed"),
-    "validation": Style("validation", "curve 3", width=1.8),
+    "validation": Style("validation", "curve 2", "dotdash", width=1.8),
     "test": Style("test", "error", width=2.0),
-    "support vectors": Style("support vectors", "curve 2", "dotted"),
-    "untrue": Style("1 − trust", "curve 1", width=2.0),
-    "torn": Style("1 − continuity", "curve 2", width=2.0),
+    "support vectors": Style("support vectors", "curve 3", "dotted"),
 }
 # Errors that are said and not drawn.
 NOT_DRAWN = ("as new",)
 
 SHUFFLED = "shuffled labels"
 MEANING = "training rows placed using their labels; the status line has their error if placed without"
-# What the errors of a map mean.
-OF_MAP = {
-    "1 − trust": "test rows: false neighbours on the map, the worse the farther they are in the data",
-    "1 − continuity": "test rows: neighbours in the data that the map has torn apart, the worse the farther",
-}
+SUPPORT = "share of the labelled training rows that hold the boundary; no error"
 # Squared errors that span more than this are drawn on a logarithmic axis.
 MANY_FOLD = 30.0
 
@@ -70,19 +64,12 @@ class Errors(CurveView):
         if "unlabelled" in names:  # both parts of the training rows say more than their mixture
             names = [name for name in names if name != "train"]
         others = [name for name in names if name not in STYLES]
-        look = {name: Style(name.replace("_", " "), f"curve {4 + number % 4}") for number, name in enumerate(others)}
+        look = {
+            name: Style(name.replace("_", " "), f"curve {1 + number % 5}", "dashed")
+            for number, name in enumerate(others)
+        }
         # Test last: it lies on top.
-        last = (
-            "constant",
-            "support vectors",
-            "torn",
-            "untrue",
-            "train",
-            "labelled",
-            "validation",
-            "test",
-            "unlabelled",
-        )
+        last = ("constant", "support vectors", "train", "labelled", "validation", "test", "unlabelled")
         order = [*others, *(name for name in last if name in names)]
         return {name: STYLES.get(name) or look[name] for name in order}
 
@@ -105,7 +92,7 @@ class Errors(CurveView):
     def legend(self) -> list[LegendEntry]:
         """Entries of the curves shown: train, test, then the rest."""
         order = ("train", "labelled", "unlabelled", "validation", "test")
-        helps = {"train": MEANING, **OF_MAP}
+        helps = {"train": MEANING, "support vectors": SUPPORT}
         entries = [replace(each, help=helps.get(each.name, each.help)) for each in super().legend]
         if self.band is not None:
             entries.append(LegendEntry(SHUFFLED, css("muted"), help="errors of fits to shuffled labels, 19 of 20"))

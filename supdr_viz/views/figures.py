@@ -12,6 +12,7 @@ from supdr_viz.pictures.types import Lines
 from supdr_viz.ui.theme import palette
 from supdr_viz.views.colours import SHADES
 from supdr_viz.views.marker_shapes import clip_path
+from supdr_viz.views.stage.constants import DRAWN
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,12 @@ class LegendEntry:
     colour: CSS: a variable of the page, which follows its theme, with the light theme's colour to fall back on; of
         scales a gradient.
     dash (one of "solid", "dashed", "dotted", "dotdash"): of lines.
-    kind: one of "line", "ring", "point", "scale".
+    kind: one of "line", "ring" (around a row), "hollow" (a row or a circle), "point", "scale".
     width: of lines, in pixels.
     help: what the word means, shown on hovering.
     shape: of points: one of the stage's `SHAPES`.
     pick: number of the category that a press selects the rows of; None: there is nothing to be selected.
+    ends: of scales: what stands at both.
     """
 
     name: str
@@ -37,6 +39,21 @@ class LegendEntry:
     help: str = ""
     shape: int = 0
     pick: int | None = None
+    ends: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The name with what stands at both ends of a scale: for legends without marks between words."""
+        return f"{self.name} {' to '.join(self.ends)}" if self.ends else self.name
+
+    @property
+    def pattern(self) -> str:
+        """The CSS background of a line: its dashes as the stage draws them."""
+        stops, start = [], 0.0
+        for number, length in enumerate(DRAWN["dashes"][self.dash]):
+            stops.append(f"{'transparent' if number % 2 else self.colour} {start:g}px {start + length:g}px")
+            start += length
+        return f"repeating-linear-gradient(90deg, {', '.join(stops)})" if stops else self.colour
 
     @property
     def outline(self) -> str:

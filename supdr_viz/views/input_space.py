@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.data.drawn_points import LARGEST, MAX_DRAWN, Point
+from supdr_viz.data.number_format import per_cent
+from supdr_viz.pictures.row_colours import shows_target
 from supdr_viz.pictures.types import Frame, Scene, Surface
 from supdr_viz.views.plane import PlaneView
 from supdr_viz.views.points import Points
@@ -38,23 +40,25 @@ class InputPlane(PlaneView):
             self._show_density(surface.input_density)
 
     def caption(self, frame: Frame | None = None) -> str:
-        """Say which plane this is and what is ringed."""
+        """Say which plane this is, what the regions are, and which rows are ringed if that is not clear."""
         scene = self.points.scene
         if scene is None:
             return ""
         plane = scene.plane
-        slice_of = "slice of regions" if self.sheet is not None and self.sheet.caption else ""
-        if self.points.surface is not None and self.points.surface.input is None:
-            slice_of = "no regions"  # between bits or counts
         if plane.kind == "components":
-            what = f"PCA plane ({100 * plane.share:.0f} % of variance)"
+            what = f"PCA plane: {per_cent(plane.share)} of variance"
         else:
             what = "" if plane.exact else " × ".join(name for name in plane.axis_names if name)
-        errors, share = self.points.ringed("input") == "error", self.points.ring_share("input")
-        some = f"every {1 / share:.0f}{'th error' if errors else 'th labelled row'}" if 0.0 < share < 0.7 else ""
-        ringed = f"{some or ('misclassified points' if errors else 'labelled rows')} ringed"
-        ringed = "" if what or (scene.task == "regression" and errors) else ringed
-        return " · ".join(part for part in (what, slice_of, ringed) if part)
+        regions, surface = "", self.points.surface
+        if not plane.shows_most:
+            regions = "too little for regions"
+        elif surface is not None and surface.input is None:
+            regions = "no regions"  # between bits or counts
+        elif not plane.exact:
+            regions = "a slice of the regions"
+        elif shows_target(scene, self.points.colour_by):
+            regions = f"regions: predicted {'class' if scene.task == 'classification' else 'value'}"
+        return " · ".join(part for part in (what, regions, self.points.some_ringed("input")) if part)
 
 
 class InputSpace(InputPlane):

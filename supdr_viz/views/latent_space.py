@@ -5,27 +5,27 @@ from __future__ import annotations
 import numpy as np
 
 from supdr.quality.near import NO_ROW
+from supdr_viz.data.number_format import per_cent
 from supdr_viz.pictures.picture import Number
 from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
 from supdr_viz.views.colours import MISPLACED
-from supdr_viz.views.plane import PlaneView
-from supdr_viz.views.points import Points
+from supdr_viz.views.figures import LegendEntry
+from supdr_viz.views.plane import PlaneView, ring_entry
+from supdr_viz.views.points import CROWD, Points
 
-# Measures of `supdr.quality` that the plane shows: in a word, and in a few.
+# Measures of `supdr.quality` that are said on pointing at the verdict: in a word, and in a few.
 MEASURES = {
-    "trustworthiness": ("trust", "1: who stands together is near"),
-    "continuity": ("continuity", "1: who is near stands together"),
-    "neighbourhood_overlap": ("kept", "share of the nearest that are the nearest here, too"),
-    "knn_error": ("k-NN error", "of the vote of the nearest on the map"),
+    "trustworthiness": ("trust", "1: no false neighbours"),
+    "continuity": ("continuity", "1: no lost neighbours"),
+    "knn_error": ("k-NN error", "of a vote of the nearest on the map"),
 }
-
 
 # Test rows from which on they say how well new rows are separated.
 FEWEST = 20
 
 
 class LatentSpace(PlaneView):
-    """Points in the displayed latent plane, support vectors ringed."""
+    """Points in the displayed latent plane, errors and support vectors ringed."""
 
     def __init__(self, points: Points) -> None:
         super().__init__(points, "latent")
@@ -52,24 +52,21 @@ class LatentSpace(PlaneView):
             self.show_frame(self.points.frame)
 
     @property
-    def numbers(self) -> tuple[Number, ...]:
-        """How true the plane is, where colours say so row by row."""
+    def measured(self) -> str:
+        """What else was measured of the map, in rows that the fit has not seen, where colours say how true it is."""
         frame = self.points.frame
-        if frame is None or frame.truth is None or frame.truth.iteration != frame.iteration:
-            return ()
+        if frame is None or frame.truth is None or self.points.colour_by != "trust":
+            return ""
+        if frame.truth.iteration != frame.iteration:
+            return ""
         quality = frame.truth
-        rows = f"of {quality.n_new:,} new rows" if quality.n_new else "of all rows"
-        return tuple(
-            _number(word, quality.numbers[name], f"{help}; {rows}", self.points.is_regression)
+        said = [
+            f"{word} {_number(word, quality.numbers[name], self.points.is_regression)} ({help})"
             for name, (word, help) in MEASURES.items()
             if np.isfinite(quality.numbers.get(name, np.nan))
-        )
-
-    @property
-    def numbered(self) -> str:
-        """Which rows the numbers are of, where the verdict is of others."""
-        frame = self.points.frame
-        return "new rows:" if self.numbers and frame and frame.truth and frame.truth.n_new else ""
+        ]
+        rows = f"the {quality.n_new:,} test rows" if quality.n_new else "all rows"
+        return f"Of {rows}: {', '.join(said)}." if said else ""
 
     @property
     def verdict(self) -> str:
@@ -89,25 +86,27 @@ class LatentSpace(PlaneView):
         frame = frame or self.points.frame
         if frame is None:
             return ""
-        if self.points.surface is not None and self.points.surface.latent is None:
-            return "no regions: the classifier also uses a hidden coordinate"
         surface = self.points.surface
+        if surface is not None and surface.latent is None:
+            return "no regions: the classifier also uses a hidden coordinate"
         if surface is not None and surface.counted is not None and surface.counted != frame.iteration:
             return f"{frame.latent_caption} · density of iteration {surface.counted:,}"
-        # A plane of more dimensions has regions that are a slice of theirs.
+        regions = "a slice of the regions" if self.sheet is not None and self.sheet.caption else ""
         outside = f"{beyond:,} outside" if (beyond := _outside(frame)) else ""
-        return " · ".join(part for part in (frame.latent_caption, outside) if part)
+        return " · ".join(part for part in (frame.latent_caption, regions, outside, *self._rings) if part)
 
     @property
-    def ringed(self) -> str:
-        """What grey rings mark, in words; other rings stand in the legend of the classes."""
-        points, frame = self.points, self.points.frame
-        if points.colour_by == "trust" or points.ringed("latent") != "support":
-            return ""
-        if frame is None or not frame.support.any():
-            return ""
-        share = points.ring_share("latent")
-        return f"every {1 / share:.0f}th support vector ringed" if 0.0 < share < 0.7 else "support vectors ringed"
+    def legend(self) -> list[LegendEntry]:
+        """The meaning of marks that no other plane has; for the others see `plane.points_legend`."""
+        return [ring_entry("support", self.points.colour_by)] if self.points.rings_support else []
+
+    @property
+    def _rings(self) -> tuple[str, ...]:
+        """Which rows have no rings although others of their kind have, or would have if they were fewer."""
+        points = self.points
+        if points.ring == "error" and points.support_share > CROWD:
+            return points.some_ringed("latent"), f"{per_cent(points.support_share)} support vectors, not ringed"
+        return points.some_ringed("latent"), points.some_ringed("support")
 
 
 def _warning(frame: Frame, scene: Scene | None) -> str:
@@ -133,11 +132,12 @@ def _outside(frame: Frame) -> int:
 
 def _verdict(quality: MapQuality) -> str:
     """Say in a sentence how far the map can be trusted, of the rows that were looked at."""
-    measured = np.isfinite(quality.trust)
+    measured, k = np.isfinite(quality.trust), quality.n_neighbors
     true, misplaced = np.mean(quality.false[measured] == NO_ROW), int((quality.trust[measured] < MISPLACED).sum())
-    return f"all rows: {100 * true:.0f} % of neighbours are true, {misplaced:,} misplaced"
+    rows = f"{misplaced:,} rows are" if misplaced != 1 else "1 row is"
+    kept = f"{per_cent(true)} of a row's {k} nearest on the map are its nearest in the data, too"
+    return f"{kept}; {rows} misplaced (ringed)."
 
 
-def _number(word: str, value: float, help: str, regression: bool) -> Number:
-    share = word == "kept" or (word == "k-NN error" and not regression)
-    return Number(word, 100.0 * value, "%", help) if share else Number(word, value, help=help)
+def _number(word: str, value: float, regression: bool) -> Number:
+    return Number(word, 100.0 * value, "%") if word == "k-NN error" and not regression else Number(word, value)

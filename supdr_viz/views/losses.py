@@ -15,17 +15,32 @@ from supdr_viz.views.figures import LegendEntry
 WORDS = {
     "objective": "what the method makes small: the sum of the terms",
     "surrogate": "what a step of the solver makes small instead: close to the objective, and easier",
-    "lower bound": "proved: no solution has an objective below it",
+    "lower bound": "proved: no solution has an objective below it; the gap is the share of the objective above it",
+    "reconstruction": "how far the map is from giving the columns of the data back",
+    "neighbours": "how far neighbours on the map are from those in the data",
+    "divergence": "how far the map is from the distances of the data",
+    "label": "how far predictions are from the labels",
+    "margin": "the narrower the gap between classes, the larger",
+    "regularisation": "penalty on large parameters",
+    "crowding": "penalty on classes that overlap on the map",
 }
+
+# Plain words for terms.
+NAMES = {"room": "crowding"}
 
 # Curves that are not part of the sum.
 NOT_TERMS = ("objective", "surrogate", "bound")
 
-# Term -> number of its colour: the same idea looks the same in every method. What keeps the data's shape is 1.
-COLOURS = {"reconstruction": 1, "neighbours": 1, "divergence": 1, "label": 2, "regularisation": 5, "margin": 6}
+# Term -> its colour and dash: the same idea looks the same in every method. What keeps the data's shape is 1.
+LOOKS = {
+    **dict.fromkeys(("reconstruction", "neighbours", "divergence"), ("curve 1", "solid")),
+    "label": ("curve 2", "dashed"),
+    "regularisation": ("curve 3", "solid"),
+    "margin": ("curve 4", "dotdash"),
+}
 
-# Colours of terms of other names. Curve 3 is the bound's, and curve 4 resembles the objective's.
-OTHERS = (7, 4, 6, 5, 2, 1)
+# Those of terms of other names, in turn.
+OTHERS = tuple((f"curve {number}", dash) for dash in ("solid", "dashed", "dotted") for number in (5, 4, 3))
 
 # Values below this share of the least objective do not stretch the logarithmic axis.
 FLOOR = 1e-3
@@ -47,19 +62,13 @@ class Losses(CurveView):
     def styles_of(self, names: list[str]) -> dict[str, Style]:
         """Terms first, then the bound and the surrogate, the objective on top."""
         terms = [name for name in names if name not in NOT_TERMS]
-        colours = {name: COLOURS[name] for name in terms if name in COLOURS}
-        free = [colour for colour in OTHERS if colour not in colours.values()]
-        others = [name for name in terms if name not in COLOURS]
-        styles = {
-            name: Style(
-                name.replace("_", " "),
-                f"curve {colours[name] if name in colours else free[others.index(name) % len(free)]}",
-                "dotdash" if name in others[len(free) :] else "solid",  # the colours are used up
-            )
-            for name in terms
-        }
+        taken = [LOOKS[name] for name in terms if name in LOOKS]
+        free = [look for look in OTHERS if look not in taken]
+        others = [name for name in terms if name not in LOOKS]
+        looks = {**LOOKS, **{name: free[number % len(free)] for number, name in enumerate(others)}}
+        styles = {name: Style(NAMES.get(name, name.replace("_", " ")), *looks[name]) for name in terms}
         if "bound" in names:
-            styles["bound"] = Style("lower bound", "curve 3", "dashed", width=2.2)
+            styles["bound"] = Style("lower bound", "text", "dashed", width=1.8)
         if "surrogate" in names:
             styles["surrogate"] = Style("surrogate", "text", "dotted", width=2.0)
         if "objective" in names:

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from supdr_viz.pictures.methods import Mode
 from supdr_viz.pictures.picture import Number, Picture
+from supdr_viz.pictures.row_colours import shows_target
 from supdr_viz.pictures.types import Frame, Scene, Surface
 from supdr_viz.views.figures import LegendEntry, colour_of, css
 from supdr_viz.views.plane import SquareView
@@ -70,8 +71,18 @@ class MethodView(SquareView):
     def show_picture(self, picture: Picture) -> None:
         """Draw a picture of the mode shown."""
         self.picture = picture
-        self.put(picture=_drawable(picture, self.points.drawn))
+        self.put(picture=_drawable(picture, self.points.drawn, in_colour=self._in_colour))
         self.hold(picture.extent)
+
+    def show_colours(self) -> None:
+        """Draw the picture in the colours of classes if rows have them, too; else in grey."""
+        if self.picture is not None:
+            self.show_picture(self.picture)
+
+    @property
+    def _in_colour(self) -> bool:
+        scene = self.points.scene
+        return scene is None or shows_target(scene, self.points.colour_by)
 
     def show_surface(self, surface: Surface) -> None:
         """Nothing here depends on the decision surface."""
@@ -112,11 +123,16 @@ class MethodView(SquareView):
 NOT_DRAWN = {"mode", "row_value", "panels", "axis_labels", "keys", "numbers", "caption"}
 
 
-def _drawable(picture: Picture, drawn: NDArray) -> Tree:
-    """Return what the canvas draws: the picture's own fields, colours of both themes, the roles of the rows `drawn`."""
+def _drawable(picture: Picture, drawn: NDArray, *, in_colour: bool) -> Tree:
+    """Return what the canvas draws: the picture's own fields, colours of both themes, the roles of the rows `drawn`.
+
+    `in_colour`: whether classes have their colours; else only what the picture's own legend names has one.
+    """
+    named = {key.role for key in picture.keys}
+    roles = [role if in_colour or role in named or not role.startswith("class ") else "muted" for role in picture.roles]
     return {
         **{name: value for name, value in vars(picture).items() if name not in NOT_DRAWN},
-        "roles": [[colour_of(role, dark) for dark in (False, True)] for role in picture.roles],
+        "roles": [[colour_of(role, dark) for dark in (False, True)] for role in roles],
         "rows": picture.rows is not None,
         "row_role": None if picture.row_role is None else picture.row_role[drawn],
         "tips": picture.tips is not None,

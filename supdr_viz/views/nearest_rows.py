@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from supdr_viz.data.number_format import readable
 from supdr_viz.pictures.selected_rows import nearest_rows
 from supdr_viz.pictures.types import Scene
 from supdr_viz.ui.markup import escape
@@ -63,7 +64,7 @@ def _label(scene: Scene, row: int) -> str:
     value = float(scene.target[row])
     if not np.isfinite(value):
         return "no label"
-    return escape(scene.class_names[int(value)]) if scene.class_names else f"{value:.4g}"
+    return escape(scene.class_names[int(value)]) if scene.class_names else readable(f"{value:.4g}")
 
 
 def _texts(scene: Scene, row: int) -> list[str]:

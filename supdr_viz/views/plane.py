@@ -38,7 +38,7 @@ from supdr_viz.views.colours import (
 )
 from supdr_viz.views.figures import LegendEntry, css, joined
 from supdr_viz.views.marker_shapes import SHAPES
-from supdr_viz.views.points import MANY, RINGS, Points
+from supdr_viz.views.points import MANY, RINGS, Points, ring_role
 from supdr_viz.views.stage.wire import plain_extent
 
 REGION_ALPHA = 0.17
@@ -78,7 +78,7 @@ class SquareView:
 class PlaneView(SquareView):
     """Regions, boundary, margins, points and rings over one plane.
 
-    `name` (one of "input", "latent"): which one, see `Points.ringed`.
+    `name` (one of "input", "latent"): which one.
     """
 
     def __init__(self, points: Points, name: str) -> None:
@@ -88,10 +88,8 @@ class PlaneView(SquareView):
     def show_scene(self, scene: Scene) -> None:
         """Forget the surface."""
         self.sheet = None
-        ring = RINGS[self.points.ringed(self.name)]
         self.put(region=None, boundary=None, margin=None, relief=None)
         self._show_density(scene.density if self.name == "input" else None)
-        self.put(ring={"role": ring.role, "width": ring.width, "alpha": ring.alpha})
 
     def show_frame(self, frame: Frame) -> None:
         """Points move by themselves: see `Points.show_frame`."""
@@ -99,12 +97,6 @@ class PlaneView(SquareView):
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface of this plane."""
         raise NotImplementedError
-
-    @property
-    def legend(self) -> list[LegendEntry]:
-        """The meaning of the marks; classes have their own legend, see `class_legend`."""
-        ring = RINGS[self.points.ringed(self.name)]
-        return [LegendEntry(ring.name, css(ring.role), kind="ring")]
 
     def caption(self, frame: Frame | None = None) -> str:
         """Return a few words for the card's head, plain text."""
@@ -146,6 +138,12 @@ def _plain_relief(sheet: Sheet) -> dict[str, Any] | None:
     return {"levels": levels, "scale": scale, "codes": codes, "extent": plain_extent(sheet.extent)}
 
 
+def points_legend(points: Points) -> list[LegendEntry]:
+    """Return the meaning of the marks of rows that all planes of a run have."""
+    assert points.scene is not None
+    return class_legend(points.scene, points.colour_by, points.values)
+
+
 def class_legend(scene: Scene, colour_by: str = "label", values: NDArray | None = None) -> list[LegendEntry]:
     """Return what colours mean, categories or a scale of values, and what hollow, grey and ringed points are.
 
@@ -157,13 +155,11 @@ def class_legend(scene: Scene, colour_by: str = "label", values: NDArray | None 
     colour_by = colour_by if colour_by == "spread" else meaning_of(scene, colour_by)
     named = None if colour_by == "spread" else categories(scene, colour_by)
     if colour_by == "trust":
-        some = "" if scene.looked_at is None else f" · of {len(scene.looked_at):,} rows"
-        entries = [
-            _trust_scale(values, some),
-            LegendEntry(RINGS["misplaced"].name, css(RINGS["misplaced"].role), kind="ring", pick=PICK_MISPLACED),
-        ]
+        some = "" if scene.looked_at is None else f" of {len(scene.looked_at):,} rows"
+        entries = [_trust_scale(values, some)]
     elif colour_by == "spread":
-        entries = [_scale_entry(f"spread 0 to {LARGE_SPREAD:g} of the map's size", ERROR_SHADES)]
+        ends = "0", f"{LARGE_SPREAD:g} of the map's size"
+        entries = [_scale_entry("spread", ends, ERROR_SHADES)]
     elif named is None:
         entries = [_value_scale(scene, colour_by, values)]
     elif colour_by == "error":
@@ -176,20 +172,29 @@ def class_legend(scene: Scene, colour_by: str = "label", values: NDArray | None 
         shown = scene.code[np.isfinite(scene.target) & ~(hidden & (colour_by == "label"))]
         # a mark's shape says what its row is
         entries = _category_entries(named, shown, many and colour_by != "prediction", colour_by != "prediction")
-        entries.append(LegendEntry(RINGS["error"].name, css(RINGS["error"].role), kind="ring", pick=PICK_ERRORS))
     else:
         column = shown_column(scene, colour_by)
         assert column is not None
         entries = _category_entries(named, column.values, True, True)
         if np.isnan(column.values).any():
             entries.append(LegendEntry("missing", css("muted"), kind="point", pick=len(named)))
+    if colour_by == "trust":
+        entries.append(ring_entry("misplaced", colour_by, PICK_MISPLACED))
+    elif few and regression:
+        entries.append(ring_entry("labelled", colour_by))
+    elif not regression:
+        entries.append(ring_entry("error", colour_by, PICK_ERRORS))
     if scene.is_test.any():
-        entries.append(LegendEntry("test", css("secondary"), kind="ring"))
-    if few and regression:
-        entries.append(LegendEntry(RINGS["labelled"].name, css(RINGS["labelled"].role), kind="ring"))
+        entries.append(LegendEntry("test", css("secondary"), kind="hollow"))
     if few and colour_by == "label":
         entries.append(LegendEntry(_counted("label hidden", hidden, many), css("muted"), kind="point"))
     return entries
+
+
+def ring_entry(ring: str, colour_by: str, pick: int | None = None) -> LegendEntry:
+    """Return the entry of rings, a key of `RINGS`."""
+    look = RINGS[ring]
+    return LegendEntry(look.name, css(ring_role(ring, colour_by)), kind="ring", help=look.help, pick=pick)
 
 
 def _category_entries(names: Sequence[str], codes: NDArray, counts: bool, shapes: bool) -> list[LegendEntry]:
@@ -216,22 +221,24 @@ def _value_scale(scene: Scene, colour_by: str, values: NDArray | None) -> Legend
     ends = scale_ends(scene, colour_by, values)
     assert ends is not None
     low, high = ends
-    name = " to ".join(readable(numeral(end, high - low)) for end in (low, high))
+    name = {"label": "target", "truth": "target"}.get(colour_by, meaning_text(colour_by))
+    words = [readable(numeral(end, high - low)) for end in (low, high)]
     if colour_by == "error":
-        name = f"error 0 to {largest_error(scene):.3g} and more"
-    elif colour_by not in LABELS:
-        name = f"{meaning_text(colour_by)} {name}"
+        words = ["0", f"{largest_error(scene):.3g} and more"]
     help = "The colours end at the 2nd and at the 98th percentile." if colour_by.startswith((COLUMN, LATENT)) else ""
-    return replace(_scale_entry(name, shades_of(colour_by)), help=help)
+    return replace(_scale_entry(name, words, shades_of(colour_by)), help=help)
 
 
 def _trust_scale(trust: NDArray | None, some: str) -> LegendEntry:
     """Return the scale of trust, which says what it means, and where chance lies, on being pointed at."""
     low, high = trust_range(trust)
-    help = f"1: all who stand near a row on the map are near in the data, too; {CHANCE:g}: as many as by chance."
-    return replace(_scale_entry(f"trust {low:g} to {high:g}{some}", TRUST_SHADES), help=help)
+    help = (
+        "Trust of a row: 1 if all who stand near it on the map are near it in the data, too; the less the farther "
+        f"away those are who are not. By chance it is {CHANCE:g}."
+    )
+    return replace(_scale_entry(f"trust{some}", (f"{low:g}", f"{high:g}"), TRUST_SHADES), help=help)
 
 
-def _scale_entry(name: str, shades: Sequence[str]) -> LegendEntry:
+def _scale_entry(name: str, ends: Sequence[str], shades: Sequence[str]) -> LegendEntry:
     stops = ", ".join(shades[round(share * (len(shades) - 1))] for share in np.linspace(0.0, 1.0, 7))
-    return LegendEntry(name, f"linear-gradient(90deg, {stops})", kind="scale")
+    return LegendEntry(name, f"linear-gradient(90deg, {stops})", kind="scale", ends=tuple(ends))

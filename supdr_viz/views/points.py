@@ -11,8 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.pictures.picture import Picture, RowValue, some_rows
-from supdr_viz.pictures.row_colours import hidden_rows, meaning_of, row_colours, row_shapes, row_sizes, scale_ends
+from supdr_viz.pictures.row_colours import (
+    hidden_rows,
+    meaning_of,
+    row_colours,
+    row_shapes,
+    row_sizes,
+    scale_ends,
+    shows_target,
+)
 from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
+from supdr_viz.ui.theme import palette
 from supdr_viz.views.colours import ERROR_SHADES, SHADES, UNKNOWN, misplaced_rows, scale, shades_of
 from supdr_viz.views.marker_shapes import SHAPES
 from supdr_viz.views.stage.packed_positions import Places, packed_places, unpacked_places
@@ -35,6 +44,10 @@ MOST_RINGS = 120
 # Among more rows each ring is drawn fainter, down to this share.
 EASY_ROWS, LEAST_EASE = 300, 0.5
 
+# Of more than this share of the rows, rings hide the map: errors have faint ones then, support vectors none.
+CROWD = 0.25
+FAINT_RING = 0.5
+
 FAINTEST = 0.15
 # Opacity of the rows of a sample: the density of all shines through.
 OVER_DENSITY = 0.75
@@ -49,27 +62,38 @@ _TOKENS = itertools.count(1)
 class Ring(NamedTuple):
     """Look of the rings around some rows.
 
-    `name`: for the legend; `role`: colour.
+    `name`: for the legend; `role`: colour; `one`: what one such row is called; `help`: what the name means.
     """
 
     name: str
     role: str
     width: float
     alpha: float
+    one: str
+    help: str
 
 
 RINGS = {
-    "error": Ring("errors", "error", 1.7, 1.0),
-    "support": Ring("support vectors", "support", 1.1, 0.8),
-    "labelled": Ring("labelled", "text", 1.5, 0.9),
-    "misplaced": Ring("misplaced", "text", 1.7, 1.0),
+    "error": Ring("errors", "error", 1.7, 1.0, "error", "Rows on the wrong side of the boundary of their plot."),
+    "support": Ring("support vectors", "support", 1.1, 0.8, "support vector", ""),
+    "labelled": Ring("labelled", "text", 1.5, 0.9, "labelled row", "Rows whose label the method sees."),
+    "misplaced": Ring(
+        "misplaced", "text", 1.7, 1.0, "misplaced row", "Rows whose trust is nearer to chance, 0.5, than to 1."
+    ),
 }
+
+
+def ring_role(ring: str, colour_by: str) -> str:
+    """Return the colour of rings, a key of `RINGS`, where colours of rows mean `colour_by`."""
+    role = RINGS[ring].role
+    return "text" if role == "error" and shades_of(colour_by) is ERROR_SHADES else role  # points may have its colour
 
 
 class Points:
     """All rows of a scene on a stage.
 
-    `stage`: where they are shown; `selection`: to be shared with other runs on the same rows of the same page.
+    `stage`: where they are shown; `selection`: to be shared with other runs on the same rows of the same page;
+    `small`: whether the planes are small: then support vectors have no rings.
 
     selection: ``selection.indices`` are the selected rows of the scene, whichever view they were selected in.
     drawn (n,): which rows of the scene are drawn: the browser knows no others, and numbers them in this order.
@@ -79,8 +103,9 @@ class Points:
     truth: how true the latent plane was when it was last measured.
     """
 
-    def __init__(self, stage: Stage | None = None, selection: Selection | None = None) -> None:
+    def __init__(self, stage: Stage | None = None, selection: Selection | None = None, *, small: bool = False) -> None:
         self.stage = Stage() if stage is None else stage
+        self._small = small
         self.scene: Scene | None = None
         self.frame: Frame | None = None
         self.surface: Surface | None = None
@@ -91,6 +116,7 @@ class Points:
         self.colour_by, self.size_by = "label", ""
         self._mode: str | None = None
         self._surface_range = (0.0, 1.0)
+        self._as_new = False
         self._ringed: dict[str, tuple[int, int]] = {}
         self._loops: list[Callable[[str, NDArray | None], Any]] = []
         self._facts_shown: tuple[Surface | None, RowValue | None] | None = None
@@ -127,11 +153,24 @@ class Points:
         """Whether the method does not see the labels of some training rows."""
         return self.scene is not None and bool(hidden_rows(self.scene).any())
 
-    def ringed(self, plane: str) -> str:
-        """Say what rings mark in a plane, "input" or "latent": the name of a colour."""
-        if self.is_regression and self.has_hidden:
-            return "labelled"
-        return "error" if plane == "input" else "support"
+    @property
+    def ring(self) -> str:
+        """What the rings mean that both planes have: a key of `RINGS`."""
+        if self.colour_by == "trust":
+            return "misplaced"
+        return "labelled" if self.is_regression and self.has_hidden else "error"
+
+    @property
+    def support_share(self) -> float:
+        """Share of the labelled training rows that are support vectors."""
+        if self.frame is None or self.scene is None:
+            return 0.0
+        return float(self.frame.support.sum() / max(int(self.scene.is_labelled.sum()), 1))
+
+    @property
+    def rings_support(self) -> bool:
+        """Whether support vectors have rings in the latent plane: not where nearly all rows would have one."""
+        return not self._small and self.ring == "error" and 0.0 < self.support_share <= CROWD
 
     def places(self, view: str) -> NDArray:
         """Return where the rows stand in a view, (n, 2), as the browser was told; NaN: they are not shown."""
@@ -150,7 +189,8 @@ class Points:
                 place = scene.position[self.drawn] if view == "input" else nowhere
                 blank = packed_bits(np.zeros(self.n_rows, dtype=bool))
                 self._put(view, token=next(_TOKENS), place=packed_places(place), ends=packed_places(nowhere))
-                self._put(view, ring={"rows": blank})
+                self._put(view, ring={"rows": blank, **_look(RINGS["error"])}, support=None)
+            self._ring()
             self._colour()
 
     def show_labels(self, scene: Scene) -> None:
@@ -181,7 +221,7 @@ class Points:
             self._show_colours()
             if self.colour_by == "trust":
                 self._colour()
-                self._ring("latent", frame.support)
+                self._ring()
         self._link()
 
     def show_surface(self, surface: Surface) -> None:
@@ -191,7 +231,7 @@ class Points:
             self._surface_range = surface.value_range
             self._scale_surface()
         self._say_facts()
-        self._ring("input", surface.beyond)
+        self._ring()
         self._show_colours()
         if self.colour_by in surface.values:
             self._colour()
@@ -226,10 +266,8 @@ class Points:
                 self._show_shapes()
                 self._colour()
                 self._link()
-                if self.frame is not None:
-                    self._ring("latent", self.frame.support)
-                if self.surface is not None:
-                    self._ring("input", self.surface.beyond)
+                self._ring()
+                self._ring_support()
 
     def _of(self, values: NDArray) -> NDArray:
         return values if self.scene is None else _drawn(values, self.scene)
@@ -246,7 +284,10 @@ class Points:
         with self.stage:
             for view, places in packed.items():
                 self._put(view, **places)
-            self._ring("latent", frame.support)
+            self._ring_support()
+            if frame.as_new != self._as_new:
+                self._as_new = frame.as_new
+                self._ring()
 
     def _say_facts(self) -> None:
         """Say what the tooltip says, as far as it changed."""
@@ -307,22 +348,44 @@ class Points:
             links = {"lost": lost, "false": false, "trust": truth.trust[self.drawn]}
         self.stage.put(links=links)
 
-    def _ring(self, view: str, rows: NDArray) -> None:
-        assert self.scene is not None
-        marked = self.scene.is_labelled if self.ringed(view) == "labelled" else rows
-        if self.colour_by == "trust":
-            marked = misplaced_rows(self.truth, len(marked)) if view == "latent" else np.zeros_like(marked)
-        marked = self._of(marked)
-        shown = self._some(marked)
-        self._ringed[view] = int(np.count_nonzero(marked)), int(np.count_nonzero(shown))
-        untrusted = self.colour_by == "trust"
-        look = RINGS["misplaced" if untrusted else self.ringed(view)]
-        ease, grow = (1.0, GROW) if untrusted else (_ease(self.n_rows), 1.0)
-        role = look.role
-        if role == "error" and shades_of(self.colour_by) is ERROR_SHADES:  # whose points may be of the rings' colour
-            role = "text"
-        shape = {"role": role, "width": look.width, "alpha": ease * look.alpha, "grow": grow}
-        self._put(view, ring={"rows": packed_bits(shown), **shape})
+    def _ring(self) -> None:
+        """Ring the same kind of rows in both planes."""
+        if self.scene is None:
+            return
+        for view in ("input", "latent"):
+            marked = self._of(self._marked(view))
+            shown = self._some(marked)
+            self._ringed[view] = int(np.count_nonzero(marked)), int(np.count_nonzero(shown))
+            look, untrusted = RINGS[self.ring], self.ring == "misplaced"
+            ease, grow = (1.0, GROW) if untrusted else (_ease(self.n_rows), 1.0)
+            if np.count_nonzero(shown) > CROWD * self.n_rows:
+                look, ease, grow = look._replace(width=1.0), FAINT_RING * ease, 1.0
+            role = ring_role(self.ring, self.colour_by)
+            self._put(view, ring={"rows": packed_bits(shown), **_look(look, role, ease, grow)})
+
+    def _marked(self, view: str) -> NDArray:
+        """Return which rows (n,) of the scene have the rings of both planes, if there is room for all."""
+        scene, surface = self.scene, self.surface
+        assert scene is not None
+        if self.ring == "misplaced":
+            return misplaced_rows(self.truth, len(scene.code))
+        if self.ring == "labelled":
+            return scene.is_labelled
+        if surface is None:
+            return np.zeros(len(scene.code), dtype=bool)
+        # each plane has a boundary of its own: over the input space it is that of new rows
+        return surface.beyond if view == "input" or self._as_new else surface.wrong
+
+    def _ring_support(self) -> None:
+        """Ring the support vectors in the latent plane, unless they are most of the rows."""
+        if self.frame is None or not self.rings_support:
+            self._ringed.pop("support", None)
+            self._put("latent", support=None)
+            return
+        marked = self._of(self.frame.support)
+        shown, look = self._some(marked), RINGS["support"]
+        self._ringed["support"] = int(np.count_nonzero(marked)), int(np.count_nonzero(shown))
+        self._put("latent", support={"rows": packed_bits(shown), **_look(look, ease=_ease(self.n_rows))})
 
     @property
     def errors(self) -> NDArray | None:
@@ -334,10 +397,14 @@ class Points:
         """Which rows (n,) are misplaced on the map; None: that was not measured."""
         return None if self.truth is None or self.scene is None else misplaced_rows(self.truth, len(self.scene.code))
 
-    def ring_share(self, plane: str) -> float:
-        """Return which share of the rows that rings could mark in a plane has one: many rings hide all else."""
-        marked, shown = self._ringed.get(plane, (0, 0))
-        return shown / marked if marked else 1.0
+    def some_ringed(self, rings: str) -> str:
+        """Say which of the rows have rings where not all of them have.
+
+        `rings`: "input" or "latent", those of both planes, or "support".
+        """
+        marked, shown = self._ringed.get(rings, (0, 0))
+        one = RINGS["support" if rings == "support" else self.ring].one
+        return f"every {marked / shown:.0f}th {one} ringed" if 0 < shown < 0.7 * marked else ""
 
     def _some(self, marked: NDArray) -> NDArray:
         """Choose some of the marked rows of a large set, so that a row keeps its ring while there are about as many."""
@@ -370,6 +437,11 @@ class Points:
     def _scale_surface(self) -> None:
         """Give each image level the colour that points of the same value have."""
         assert self.scene is not None
+        if not shows_target(self.scene, self.colour_by):  # regions in other colours than the rows' have no legend
+            cards = {theme: palette(theme == "dark").card for theme in ("light", "dark")}
+            blank = {theme: {"palette": [card], "low": 0.0, "high": 1.0, "nan": card} for theme, card in cards.items()}
+            self.stage.put(surface_scale=blank)
+            return
         if not self.is_regression:
             self.stage.put(surface_scale={theme: self._scale("label", theme) for theme in ("light", "dark")})
             return
@@ -428,6 +500,11 @@ def _packed(frame: Frame, scene: Scene, pulled: bool, mode: str | None) -> dict[
     if picture is not None and picture.tips is not None:
         packed.setdefault("method", {})["ends"] = packed_places(some_rows(_drawn(picture.tips, scene)))
     return packed
+
+
+def _look(ring: Ring, role: str = "", ease: float = 1.0, grow: float = 1.0) -> dict[str, Any]:
+    """Return how rings look, as the stage has it; `ease`: how faint they are, `grow`: how large marks in them are."""
+    return {"role": role or ring.role, "width": ring.width, "alpha": ease * ring.alpha, "grow": grow}
 
 
 def _ease(n_rows: int) -> float:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from panel.custom import JSComponent
 from panel.models.tabulator import DataTabulator
 
+from supdr_viz.data.number_format import readable
 from supdr_viz.pictures.row_columns import Column
 from supdr_viz.pictures.selected_rows import Distributions
 from supdr_viz.ui.own_files import ASSETS, Script, sheet
@@ -154,7 +155,7 @@ def _head(field: str, shown: TableColumn) -> dict[str, Any]:
 def words_of(shares: Distributions) -> str:
     """Say in words how a column is distributed among selected rows and among the others."""
     if not shares.labels:
-        here, rest = (f"{mean:,.0f}" if abs(mean) >= 1000 else f"{mean:.3g}" for mean in shares.means)
+        here, rest = (readable(f"{mean:,.0f}" if abs(mean) >= 1000 else f"{mean:.3g}") for mean in shares.means)
         return f"mean {here}" + ("" if np.isnan(shares.means[1]) else f", of the rest {rest}")
     if not shares.selected.any():
         return ""

@@ -22,7 +22,7 @@ class SmallMultiple(CompositeView):
         self.stage = Stage()
         self.hub = Hub(self.stage, group)
         self.stage.put(tool="scroll" if touch else "select")
-        self.points = Points(self.stage, selection)
+        self.points = Points(self.stage, selection, small=True)
         self.input = InputPlane(self.points)
         self.latent = LatentSpace(self.points)
 

@@ -18,7 +18,15 @@ export function roundTicks(low, high, count, whole) {
   return ticks
 }
 
-export const tickText = (value) => String(+value.toPrecision(4)).replace("-", "\u2212")
+// Whole numbers up to the end where a round step leads there.
+export function ticksToEnd(low, high) {
+  const choices = [6, 5, 4, 3].map((count) => roundTicks(low, high, count, true))
+  return choices.find((ticks) => ticks.at(-1) === high) ?? choices[1]
+}
+
+// With the sign of print.
+export const signed = (value) => String(value).replace("-", "\u2212")
+export const tickText = (value) => signed(+value.toPrecision(4))
 
 // Digits of a value: so many, and as many more as tell apart values of a range of this length far from zero.
 export function digitsOf(value, span, digits) {

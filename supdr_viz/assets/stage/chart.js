@@ -1,6 +1,6 @@
 // Curves over iterations: lines, steady axes, the iteration on display, and what stands at the pointer.
 
-import {baseOf, digitsOf, drawTicks, nameFrom, roundTicks, tickFrom, tickText} from "./axes.js"
+import {baseOf, digitsOf, drawTicks, nameFrom, signed, tickFrom, ticksToEnd, tickText} from "./axes.js"
 import {clock} from "./clock.js"
 import {shade, themeNow} from "./colours.js"
 import constants from "./constants.json" with {type: "json"}
@@ -19,9 +19,11 @@ function valueText(value, span) {
   const size = Math.abs(value)
   const digits = digitsOf(value, span, 3)
   if (size === 0) return "0"
-  if (size >= 1e6) return `${+(value / 1e6).toPrecision(digits)} M`
-  if (size >= 1e4) return `${+(value / 1e3).toPrecision(digits)} k`
-  return size < 1e-3 ? value.toExponential(0) : tickText(value)
+  if (size >= 1e6) return `${signed(+(value / 1e6).toPrecision(digits))} M`
+  if (size >= 1e4) return `${signed(+(value / 1e3).toPrecision(digits))} k`
+  if (size >= 1e-3) return tickText(value)
+  const [mantissa, power] = value.toExponential(0).split("e")
+  return `${signed(mantissa)}·${powerText(+power)}`
 }
 const heightText = (tick, log) => {
   const whole = Math.round(tick)
@@ -135,7 +137,7 @@ export class Chart {
     const frame = this.frameOn(side, tall)
     const base = log ? 0 : baseOf(extent[2], extent[3])
     const above = tickFrom(base, extent[3] - extent[2])
-    drawTicks(pen, frame, roundTicks(extent[0], extent[1], 5, true), ticks, {
+    drawTicks(pen, frame, ticksToEnd(extent[0], extent[1]), ticks, {
       upright: false,
       across: (value) => value.toLocaleString("en"),
       upward: base ? above : (value) => heightText(value, log) + behind,

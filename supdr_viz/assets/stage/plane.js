@@ -19,6 +19,7 @@ const MOST_PIXELS = 900 // across, where the screen has several for each of the 
 const SHARP_AGAIN = 2000 // milliseconds after which all pixels are tried again
 const TURNING = 1400 // milliseconds that rows take to another view
 const NONE = {left: 0, above: 0, below: 0}
+const ROWS = ["place", "ring", "support"] // what of a view lies over its base
 const BEYOND = 20 // device pixels beyond the edge within which a mark may reach into the view
 const MARGINS = 8 // device pixels by which margins differ
 const {small: SMALL, ring_gap: RING_GAP} = constants.rows
@@ -104,7 +105,7 @@ export class Plane {
     if (patch.relief !== undefined) this.relief.go(tree.relief, now, snap || tooSlow(this.cost))
     if (patch.label !== undefined) this.canvas.setAttribute("aria-label", tree.label)
     // Rows and their rings lie over all the rest: what is under them stays, unless it is joined to them.
-    this.touch(this.hasJoins || Object.keys(patch).some((name) => name !== "place" && name !== "ring"))
+    this.touch(this.hasJoins || Object.keys(patch).some((name) => !ROWS.includes(name)))
   }
 
   get isSquare() {
@@ -189,11 +190,15 @@ export class Plane {
     return this.tree.picture?.small ? SMALL : 0
   }
 
+  // Rings of support vectors first: those that both planes have lie over them.
   eachRing(act) {
+    if (this.view === "method") return
+    for (const ring of [this.tree.support, this.tree.ring]) if (ring?.rows) this.eachOf(ring, act)
+  }
+
+  eachOf(ring, act) {
     const {board, places} = this
-    const {ring} = this.tree
     const count = Math.min(board.count, places.length / 2)
-    if (!ring?.rows || this.view === "method") return
     const grow = ring.grow ?? 1
     const ringLooks = new Map()
     const lookOf = (factor) => {

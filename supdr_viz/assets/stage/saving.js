@@ -35,14 +35,15 @@ function mark(pen, {kind, colour, dash, shape}, x, y) {
     drawMark(pen, {shape: SHAPES[shape], size: 9, fill: 1, line: 0}, x, y)
     return
   }
-  pen.lineWidth = 2
+  pen.lineWidth = kind === "line" ? 2 : 1.6
   pen.setLineDash(kind === "line" ? LEGEND_DASHES[dash] : [])
   pen.beginPath()
   if (kind === "line") {
     pen.moveTo(x - 9, y)
     pen.lineTo(x + 9, y)
-  } else pen.arc(x, y, 4.5)
+  } else pen.arc(x, y, kind === "ring" ? 5.5 : 4)
   pen.stroke()
+  if (kind === "ring") drawMark(pen, {shape: "circle", size: 4, fill: 1, line: 0}, x, y)
   pen.setLineDash([])
 }
 

@@ -1,5 +1,5 @@
 // What is said of the row, or the iteration, that the pointer is at.
-import {digitsOf} from "./axes.js"
+import {digitsOf, signed} from "./axes.js"
 import {shade} from "./colours.js"
 import {linkedRows, placeOf} from "./rows.js"
 
@@ -86,10 +86,10 @@ export class Tooltip {
     const {facts} = this.plane.board.tree
     const write = (value) => {
       if (facts.names.length) return facts.names[value] ?? "–"
-      return Number.isFinite(value) ? String(+value.toPrecision(digitsOf(value, facts.span, 4))) : "–"
+      return Number.isFinite(value) ? signed(+value.toPrecision(digitsOf(value, facts.span, 4))) : "–"
     }
     const value = facts.measure ? facts.value?.[row] : undefined
-    const measured = Number.isFinite(value) ? ` · ${facts.measure} ${value.toFixed(2)}` : ""
+    const measured = Number.isFinite(value) ? ` · ${facts.measure} ${signed(value.toFixed(2))}` : ""
     const predicted = facts.predicted ? write(facts.predicted[row]) : "–"
     return [
       element("b", write(facts.truth[row])),

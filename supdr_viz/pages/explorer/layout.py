@@ -26,7 +26,7 @@ from supdr_viz.ui.notice import Notice, remarks
 from supdr_viz.ui.page_thread import follow
 from supdr_viz.views.board import Board
 from supdr_viz.views.colours import colour_choices
-from supdr_viz.views.plane import class_legend
+from supdr_viz.views.plane import points_legend
 from supdr_viz.views.points import Points, shows_pictures
 
 # Pixels at the end of the page that the bar over it may cover.
@@ -308,7 +308,7 @@ class ExplorerLayout:
     def show_legend(self, points: Points) -> None:
         """Say what the colours of rows mean."""
         if points.scene is not None:
-            entries = class_legend(points.scene, points.colour_by, points.values)
+            entries = points_legend(points)
             self._finder.show_legend(f'<div class="keys">{widgets.legend(entries, picks=True)}</div>')
 
     def refresh_heads(self, board: Board) -> None:
@@ -316,14 +316,10 @@ class ExplorerLayout:
         self._set_head("input", self._drawn_note or board.input.caption())
         shown = board.input if board.morphed else board.latent
         verdict = "" if board.morphed else board.latent.verdict
-        judged = board.points.colour_by == "trust" and verdict
-        ringed = "" if board.morphed else board.latent.ringed
-        caption = " · ".join(part for part in (shown.caption(), ringed) if part)
-        self._set_head("latent", verdict if judged else caption, title=shown.title)
-        if board.points.colour_by in ("trust", *board.points.computed):
-            self.show_legend(board.points)
-        numbers = () if board.morphed else board.latent.numbers
-        self._say("numbers of the map", numbers, board.latent.numbered if judged else verdict)
+        rings = "" if board.morphed else widgets.legend(board.latent.legend)
+        self.cards.say("head of latent", widgets.card_head(shown.title, widgets.escape(shown.caption()), rings))
+        self.show_legend(board.points)
+        self._say("numbers of the map", (), verdict, "" if board.morphed else board.latent.measured)
         self._set_head("method", board.method.caption(), title=board.method.title)
         self._set_facts(board.method)
         self._set_head("losses", board.losses.caption(), board.losses.legend)
@@ -348,12 +344,12 @@ class ExplorerLayout:
     def _set_facts(self, view: Any) -> None:
         """Say what the method's picture means, above and below it."""
         self._say("numbers", view.numbers)
-        keys = widgets.legend(view.legend) if view.legend and view.numbers else ""
+        keys = widgets.legend(view.legend)
         self.cards.say("keys", f'<div class="keys">{keys}</div>' if keys else "")
 
-    def _say(self, place: str, numbers: Any, sentence: str = "") -> None:
-        """Say a sentence and named numbers below a picture."""
-        text = f"<span>{widgets.escape(sentence)}</span> " if sentence else ""
+    def _say(self, place: str, numbers: Any, sentence: str = "", help: str = "") -> None:
+        """Say a sentence and named numbers below a picture; `help`: what is said of the sentence on pointing at it."""
+        text = f"{widgets.explained(widgets.escape(sentence), help)} " if sentence else ""
         text += "".join(
             widgets.explained(f"{widgets.escape(each.name)} <b>{widgets.escape(each)}</b>", each.help, "number")
             for each in numbers

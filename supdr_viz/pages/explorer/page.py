@@ -47,7 +47,7 @@ from supdr_viz.ui.bridge import KEYS, PRESENT_KEYS, Bridge
 from supdr_viz.ui.page_thread import follow
 from supdr_viz.ui.theme import template
 from supdr_viz.views.board import Board
-from supdr_viz.views.plane import class_legend
+from supdr_viz.views.plane import points_legend
 
 # Steps that a run takes by itself, at most, when its page is opened.
 FURTHEST = 100_000
@@ -302,7 +302,7 @@ class Explorer:
 
     def _legend(self) -> str:
         points = self.board.points
-        entries = [] if points.scene is None else class_legend(points.scene, points.colour_by, points.values)
+        entries = [] if points.scene is None else [*points_legend(points), *self.board.latent.legend]
         return f'<div class="keys">{widgets.legend(entries)}</div>'
 
     # --- settings → session -----------------------------------------------------------------------------------------
@@ -471,7 +471,7 @@ class Explorer:
             if self.reporter.show_numbers(frame, status):
                 self.layout.refresh_heads(self.board)
             if self.class_link.followers is not None:
-                self.board.stage.put("followed", iteration=frame.iteration)
+                self.board.stage.put("followed", iteration=frame.iteration, classes=self._legend())
         self.reporter.show_status(status)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from supdr_viz.run.session import Session
 from supdr_viz.views.board import Board
-from supdr_viz.views.plane import class_legend
+from supdr_viz.views.plane import points_legend
 
 # What can be saved as a picture: title -> name of the view.
 PLOTS = {
@@ -22,10 +22,10 @@ def save_plot(board: Board, session: Session, plot: str, format: str) -> None:
     `plot`: one of `PLOTS`; `format`: one of "png", "svg".
     """
     view = getattr(board, plot)
-    legend = list(view.legend) if plot in ("losses", "errors", "method") else []
-    if plot not in ("losses", "errors") and session.scene is not None:
-        legend = [*class_legend(session.scene, board.points.colour_by, board.points.values), *legend]
-    drawn = ("name", "colour", "kind", "dash", "shape")
-    marks = [{word: getattr(key, word) for word in drawn} for key in legend]
+    legend = [] if plot == "input" else list(view.legend)
+    if plot not in ("losses", "errors") and board.points.scene is not None:
+        legend = [*points_legend(board.points), *legend]
+    drawn = {"name": "text", **{word: word for word in ("colour", "kind", "dash", "shape")}}
+    marks = [{word: getattr(key, field) for word, field in drawn.items()} for key in legend]
     words = {"title": view.title, "note": view.caption(), "legend": marks}
     board.hub.save_view(plot, format, f"supdr-{plot}", words)

@@ -247,7 +247,7 @@ def weights_text(names: Sequence[str], shares: NDArray, gate: NDArray | None) ->
     if gate is not None:
         heads.append("weight in the gate's distances")
         for k, line in zip(order, lines):
-            line.append(f"{bar([gate[k] / gate.max()], ['curve 0'])} {gate[k]:.2g}")
+            line.append(f"{bar([gate[k] / gate.max()], ['curve 1'])} {gate[k]:.2g}")
         text += " The gate, which finds the class of a row, lets columns count by their relevance; 1 is the mean."
     less = paragraph(f"The first {LISTED} of {len(names)} columns.", "quiet small") if len(names) > LISTED else ""
     return paragraph(text) + table(heads, lines) + less

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supdr_viz.data.number_format import readable
 from supdr_viz.ui import widgets
 from supdr_viz.views.figures import css
 
@@ -53,7 +54,7 @@ def cells(title: str, values: NDArray) -> str:
     marks = []
     for (row, column), value in np.ndenumerate(values / largest):
         if abs(value) > 0.02:
-            role = css("curve 0") if value > 0 else css("error")
+            role = css("curve 1") if value > 0 else css("error")
             box = f'x="{column * size:.1f}" y="{row * size:.1f}" width="{size:.1f}" height="{size:.1f}"'
             marks.append(f'<rect {box} fill="{role}" fill-opacity="{abs(value):.2f}"/>')
     return _figure(title, "".join(marks), round(wide * size), round(high * size))
@@ -121,7 +122,7 @@ def histograms(title: str, groups: Sequence[tuple[NDArray, str]]) -> str:
             x, high = ROOM + place * wide, unit * share[place]
             box = f'x="{x:.1f}" y="{HIGH - ROOM - high:.1f}" width="{wide:.1f}" height="{high:.1f}"'
             marks.append(f'<rect {box} fill="{css(role)}" fill-opacity=".55"/>')
-    ends = f"{edges[0]:.3g} to {edges[-1]:.3g}"
+    ends = " to ".join(readable(f"{edge:.3g}") for edge in (edges[0], edges[-1]))
     return _figure(title, "".join(marks), SIDE, HIGH, f"{widgets.escape(title)}, {ends}")
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from supdr.engine.iterate import Snapshot
 from supdr_viz.pictures.methods import shapes
 from supdr_viz.pictures.methods.mode import Mode
 from supdr_viz.pictures.picture import Key, Number, Picture, RowValue, Stroke
@@ -30,20 +29,11 @@ BASE = ("text", "muted")
 # More classes have no room in an image of bytes.
 MAX_CELLS = 256 // SHADES - len(BASE)
 
-# Rows whose doubt is at least this much have a ring.
+# Rows whose doubt is at least this much are counted.
 DOUBTFUL = 0.1
 
-# So many of the most doubtful rows, at most, have a ring and are tied to their candidates.
+# So many of the most doubtful rows, at most, are tied to their candidates.
 MAX_TIED = 40
-
-# Radius of the ring of full doubt, as a share of the picture's width.
-RING = 0.02
-
-HELP = {
-    "doubtful rows": f"the gate gives other classes {100 * DOUBTFUL:.0f}\u00a0% or more, without the row's own label",
-    "disagreement": "mean KL(p || s): how much the picture lies about the gate",
-    "overlap": "largest sum of two radii, each of 90 % of a class, by the distance of their centres",
-}
 
 
 def modes(estimator: Any, task: str) -> tuple[Mode, ...]:
@@ -51,8 +41,8 @@ def modes(estimator: Any, task: str) -> tuple[Mode, ...]:
     return (CHARTS,)
 
 
-def charts(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot, previous: Picture | None) -> Picture:
-    """Draw every class's chart as a disc with two axes; the most doubtful rows have rings and lines to two classes."""
+def charts(*, fitted: Any, scene: Scene, plane: LatentPlane, previous: Picture | None) -> Picture:
+    """Draw every class's chart as a disc with two axes; the most doubtful rows have lines to two classes."""
     rows, centres = plane.place(fitted.embedding_), plane.project(fitted.centres_)
     discs = [shapes.circle(centre, float(radius)) for centre, radius in zip(centres, half_radii(fitted, scene))]
     extent = steady_extent(np.concatenate([rows, *discs]), previous.extent if previous else None)
@@ -66,19 +56,17 @@ def charts(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot,
         strokes=(
             Stroke(_ties(rows[tied], fitted.proba_[tied], centres), 1, 1.0, "dotted", 0.8),
             *(Stroke(disc, int(role), 1.6, above=True, edge=0.8) for disc, role in zip(discs, class_role)),
-            Stroke(_rings(rows[tied], fitted.doubt_[tied], extent), 0, 1.0, alpha=0.8, above=True),
             Stroke(_chart_axes(fitted, plane, centres), 0, 1.6, above=True, edge=1.0),
         ),
         image=_cells(fitted, plane, extent) if plane.exact and len(centres) <= MAX_CELLS else None,
         shades=SHADES,
         smooth=True,
         keys=(
-            Key("axes", "text", "line"),
-            Key("half of a class", "muted", "ring"),
-            Key("doubt", "text", "ring"),
-            Key("its candidates", "muted", "line", "dotted"),
+            Key("inner half of a class", "muted", "hollow"),
+            Key("its two axes", "text", "line"),
+            Key("doubtful row to its two likeliest classes", "muted", "line", "dotted"),
         ),
-        numbers=_numbers(fitted, snapshot),
+        numbers=_numbers(fitted),
     )
 
 
@@ -94,7 +82,7 @@ def half_radii(fitted: Any, scene: Scene) -> NDArray:
 
 
 def most_doubtful(doubt: NDArray) -> NDArray:
-    """Return the numbers of the rows that have rings: the most doubtful first, few enough to be followed."""
+    """Return the numbers of the rows that are tied to two classes: the most doubtful first, and few."""
     order = np.argsort(-doubt, kind="stable")[:MAX_TIED]
     return order[doubt[order] >= DOUBTFUL]
 
@@ -113,12 +101,6 @@ def _ties(rows: NDArray, proba: NDArray, centres: NDArray) -> NDArray:
     return shapes.joined(shapes.segment(row, centres[k]) for row, both in zip(rows, candidates) for k in both)
 
 
-def _rings(rows: NDArray, doubt: NDArray, extent: Extent) -> NDArray:
-    """Return rings around doubtful rows: the greater the doubt, the larger."""
-    full = RING * (extent[1] - extent[0])
-    return shapes.joined(shapes.circle(row, full * (0.3 + 0.7 * float(each))) for row, each in zip(rows, doubt))
-
-
 def _cells(fitted: Any, plane: LatentPlane, extent: Extent) -> NDArray:
     """Colour the plane by the class that it gives back, the more opaque the surer."""
     places = plane.lift(grid(extent, PIXELS)[0])
@@ -131,12 +113,10 @@ def _cells(fitted: Any, plane: LatentPlane, extent: Extent) -> NDArray:
     return ((len(BASE) + given.argmax(axis=1)) * SHADES + level).reshape(PIXELS, PIXELS).astype(np.uint8)
 
 
-def _numbers(fitted: Any, snapshot: Snapshot) -> tuple[Number, ...]:
-    """Say how many rows are in doubt, and how far the picture follows the gate."""
-    keys = {"disagreement": "disagreement", "overlap": "overlap"}
-    doubtful = Number("doubtful rows", int((fitted.doubt_ >= DOUBTFUL).sum()), "", HELP["doubtful rows"])
-    numbers = (Number(name, float(snapshot.diagnostics[key]), "", HELP[name]) for name, key in keys.items())
-    return doubtful, *numbers
+def _numbers(fitted: Any) -> tuple[Number, ...]:
+    """Say how many rows are in doubt."""
+    name = f"rows in doubt, {100 * DOUBTFUL:.0f}\u00a0% or more for other classes:"
+    return (Number(name, int((fitted.doubt_ >= DOUBTFUL).sum()), help="as predicted without the row's own label"),)
 
 
-CHARTS = Mode("charts", "charts", "Class charts", "discs, axes, doubt", charts)
+CHARTS = Mode("charts", "charts", "Class charts", "stronger tint: surer class", charts)

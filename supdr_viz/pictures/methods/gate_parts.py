@@ -27,7 +27,7 @@ PREFERRED = (2, 3, 4, 6, 7, 5, 8, 9, 0, 1)
 
 HELP = {
     "support vectors": "of the labelled training rows, as the solver found them",
-    "at least": "of the labelled training rows: the fewest that give this very model",
+    "fewest needed": "of the labelled training rows: the fewest that give this very model",
 }
 
 
@@ -64,7 +64,7 @@ def model_keys(fitted: Any, scene: Scene, roles: tuple[str, ...], first: int) ->
 
 def numbers_of(snapshot: Snapshot) -> tuple[Number, ...]:
     """Tell the share of support vectors as found, and the least for the same model: not to be compared."""
-    keys = {"support vectors": "support_fraction", "at least": "support_fraction_min"}
+    keys = {"support vectors": "support_fraction", "fewest needed": "support_fraction_min"}
     return tuple(
         Number(name, 100.0 * snapshot.diagnostics[key], "%", HELP[name])
         for name, key in keys.items()

@@ -31,16 +31,15 @@ MAX_EDGES_OF = 6
 
 MAX_LINES = 6
 
-GAP = "gap to bound"
+EDGES, SPREAD, DIRECTIONS = "shortest / longest edge", "width / distance of classes", "narrowest / widest direction"
 
 # Diagnostics of a snapshot by the words for them.
-DIAGNOSTICS = {"even distances": "edge_ratio", "spread": "spread", "even directions": "sv_ratio", GAP: "gap"}
+DIAGNOSTICS = {EDGES: "edge_ratio", SPREAD: "spread", DIRECTIONS: "sv_ratio"}
 
 HELP = {
-    "even distances": "smallest by largest distance of two class means: 1 where all are equally far apart",
-    "spread": "distance to the own mean by distance of the means: 0 once classes have become points",
-    "even directions": "smallest by largest singular value of the class means: 1 where no direction is preferred",
-    GAP: "the least objective of all lies at most this far below the present one: certified",
+    EDGES: "smallest by largest distance of two class means: 1 where all are equally far apart",
+    SPREAD: "distance to the own mean by distance of the means: 0 once classes have become points",
+    DIRECTIONS: "smallest by largest singular value of the class means: 1 where no direction is preferred",
 }
 
 
@@ -104,9 +103,9 @@ def class_means(
         marks=means,
         mark_role=class_role,
         keys=(
-            *([Key("regular", "text", "line", "dashed")] if ideal is not None else []),
+            *([Key("closest regular figure", "text", "line", "dashed")] if ideal is not None else []),
             Key("class means", "primary", "line"),
-            Key("two standard deviations", "muted"),
+            Key("two standard deviations", "muted", "hollow"),
         ),
         numbers=_numbers(fitted, snapshot),
     )
@@ -138,7 +137,7 @@ def spokes(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot,
         strokes=(ring, half, *rays),
         marks=corners,
         mark_role=class_role,
-        numbers=(*numbers, *_numbers(fitted, snapshot, "spread")),
+        numbers=(*numbers, *_numbers(fitted, snapshot, SPREAD)),
     )
 
 
@@ -208,17 +207,10 @@ def _corners(fitted: Any, scene: Scene) -> NDArray:
 
 
 def _numbers(fitted: Any, snapshot: Snapshot, *chosen: str) -> tuple[Number, ...]:
-    """Describe the class means, as far as the numbers can say something, and the certified gap."""
+    """Describe the class means, as far as the numbers can say something."""
     n_classes, n_components = fitted.class_means_.shape
-    names = [name for name in chosen or DIAGNOSTICS if n_classes > 2 or "even" not in name]
-    if n_components < n_classes - 1 and "even directions" in names:
-        names.remove("even directions")  # there is no room for a simplex
-    diagnostics = snapshot.diagnostics
-    values = {name: diagnostics.get(DIAGNOSTICS[name]) for name in names}
-    if "gap" in diagnostics and snapshot.objective > 0:
-        values[GAP] = 100.0 * diagnostics["gap"] / snapshot.objective
-    return tuple(
-        Number(name, value, "%" if name == GAP else "", HELP[name])
-        for name, value in values.items()
-        if value is not None
-    )
+    names = [name for name in chosen or DIAGNOSTICS if n_classes > 2 or name not in (EDGES, DIRECTIONS)]
+    if n_components < n_classes - 1 and DIRECTIONS in names:
+        names.remove(DIRECTIONS)  # there is no room for a simplex
+    values = {name: snapshot.diagnostics.get(DIAGNOSTICS[name]) for name in names}
+    return tuple(Number(name, value, help=HELP[name]) for name, value in values.items() if value is not None)

@@ -244,7 +244,7 @@ def new_rows(*, fitted: Any, scene: Scene, plane: LatentPlane, previous: Picture
         strokes=_decision(fitted, scene, plane, extent),
         keys=(
             Key("embedding", "secondary"),
-            Key("transform", "secondary", "ring"),
+            Key("transform", "secondary", "hollow"),
         ),
         numbers=(
             Number(

@@ -18,7 +18,7 @@ CELLS, SHADES = 52, 12
 # Fewest pairs of a column whose median is drawn.
 LEAST = 12
 
-ROLES = ("card", "curve 0", "curve 1", "text")
+ROLES = ("card", "curve 1", "curve 2", "text")
 SAME, OTHER = 1, 2
 DIAGONAL = np.array([[0.0, 0.0], [REACH, REACH]], dtype=float)
 

@@ -9,7 +9,7 @@ from supdr_viz.experiment.settings import Settings
 from supdr_viz.experiment.splitting import split
 from supdr_viz.pictures.methods import MARGINS, SHEPARD, modes_of
 from supdr_viz.pictures.methods.class_atlas import DOUBTFUL, MAX_TIED, half_radii, most_doubtful
-from supdr_viz.pictures.methods.mac import _corners
+from supdr_viz.pictures.methods.mac import DIRECTIONS, EDGES, SPREAD, _corners
 from supdr_viz.pictures.picture import Number
 from supdr_viz.pictures.scene import build_scene, steady_extent, without_outliers
 from supdr_viz.pictures.types import Curves
@@ -100,13 +100,12 @@ def test_other_modes_make_no_picture(mode):
 def test_the_atlas_shows_a_disc_for_every_class_and_ties_doubtful_rows(n_components):
     run = Run({"n_components": n_components}, {"n_per_class": 25, "n_classes": 3}, 0.4, 2, "ClassAtlas")
     picture, fitted = run.picture("charts"), run.fitted
-    ties, discs, (rings, axes) = picture.strokes[0], picture.strokes[1:4], picture.strokes[4:]
+    ties, discs, (axes,) = picture.strokes[0], picture.strokes[1:4], picture.strokes[4:]
     tied = most_doubtful(fitted.doubt_)
     assert len(tied) == min(MAX_TIED, (fitted.doubt_ >= DOUBTFUL).sum()) > 0
     assert np.isnan(ties.points[:, 0]).sum() == 2 * len(tied)
-    assert np.isnan(rings.points[:, 0]).sum() == len(tied)
     assert np.isnan(axes.points[:, 0]).sum() == 6
-    assert [each.above for each in picture.strokes] == [False, True, True, True, True, True]  # no crowd hides them
+    assert [each.above for each in picture.strokes] == [False, True, True, True, True]  # no crowd hides them
     centres = crossings(axes.points)
     codes = np.where(run.scene.is_labelled, run.scene.target, np.nan)[: run.scene.n_train]
     for code, disc, centre, radius in zip(fitted.classes_, discs, centres, half_radii(fitted, run.scene)):
@@ -131,8 +130,7 @@ def test_every_look_of_the_atlas_has_a_key():
     assert picture.marks is None
     assert keys == {
         ("line", "text", "solid"),  # axes
-        ("ring", "muted", "solid"),  # discs, in the colours of their classes
-        ("ring", "text", "solid"),  # doubt
+        ("hollow", "muted", "solid"),  # discs, in the colours of their classes
         ("line", "muted", "dotted"),  # candidates
     }
 
@@ -287,15 +285,13 @@ def test_numbers_are_those_of_the_snapshot():
     snapshot = run.snapshots[-1]
     for mode in ("targets", "means"):
         numbers = {number.name: number for number in run.picture(mode).numbers}
-        assert list(numbers) == ["even distances", "spread", "even directions", "gap to bound"]
-        assert numbers["even distances"].value == snapshot.diagnostics["edge_ratio"]
-        certified = 100 * (1 - snapshot.diagnostics["bound"] / snapshot.objective)
-        assert numbers["gap to bound"].value == pytest.approx(certified)
+        assert list(numbers) == [EDGES, SPREAD, DIRECTIONS]
+        assert numbers[EDGES].value == snapshot.diagnostics["edge_ratio"]
         assert all(number.help for number in numbers.values())
     two = Run(data={"n_classes": 2}).picture("targets")
-    assert [number.name for number in two.numbers] == ["spread", "gap to bound"]  # two means are always regular
+    assert [number.name for number in two.numbers] == [SPREAD]  # two means are always regular
     crowded = Run(data={"n_classes": 5}).picture("means")
-    assert [number.name for number in crowded.numbers] == ["even distances", "spread", "gap to bound"]
+    assert [number.name for number in crowded.numbers] == [EDGES, SPREAD]
 
 
 def test_numbers_are_written_shortly():

@@ -100,8 +100,8 @@ def test_measures_are_the_usual_ones():
 
 def test_values_have_a_scale_and_classes_have_none():
     legend = class_legend(make_scene(task="regression"))
-    assert [entry.kind for entry in legend] == ["scale", "ring", "ring", "point"]
-    assert " to " in legend[0].name
+    assert [entry.kind for entry in legend] == ["scale", "ring", "hollow", "point"]
+    assert len(legend[0].ends) == 2
     assert all(entry.kind != "scale" for entry in class_legend(make_scene()))
 
 

@@ -1,5 +1,7 @@
 """What SDR-GLM shows: J and its parts, the balance, singular values, images of the parameters, rows as new ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -216,11 +218,12 @@ def test_bits_have_no_regions_between_them():
     for data, has in (("bits", False), ("Gaussian", True)):
         run = Run(data)
         run.picture("ascent")
-        surface = evaluate(run.fitted(), run.scene, run.split, run.builder.plane, iteration=1, resolution=12)
+        scene = replace(run.scene, plane=replace(run.scene.plane, share=0.9))
+        surface = evaluate(run.fitted(), scene, run.split, run.builder.plane, iteration=1, resolution=12)
         assert (surface.input is not None) == has
         assert surface.latent is not None
         board = Board()
-        board.show_scene(run.scene)
+        board.show_scene(scene)
         board.points.show_surface(surface)
         assert ("no regions" in board.input.caption()) == (not has)
 

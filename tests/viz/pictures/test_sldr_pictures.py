@@ -90,7 +90,7 @@ def check_picture(run, mode, picture):
     for part in (*picture.strokes, *picture.areas, *picture.tags):
         assert part.role < len(picture.roles)
     assert all(colour_of(role, True).startswith("#") for role in picture.roles)
-    assert {number.name for number in picture.numbers} <= {"support vectors", "at least", "rank correlation"}
+    assert {number.name for number in picture.numbers} <= {"support vectors", "fewest needed", "rank correlation"}
     assert all(-1 <= number.value <= 100 for number in picture.numbers)
 
 
@@ -283,7 +283,7 @@ def test_numbers_tell_raw_and_least_support_vectors_apart():
     run = Run({"n_components": 1, "solver": "lbfgs"})
     numbers = {number.name: number.value for number in run.picture("usage").numbers}
     assert numbers["support vectors"] == pytest.approx(100 * run.fitted.support_fraction_)
-    assert numbers["at least"] == pytest.approx(100 * run.fitted.support_fraction_min_)
+    assert numbers["fewest needed"] == pytest.approx(100 * run.fitted.support_fraction_min_)
     gaussian = Run({"kernel": "rbf"}, "gauss4", {"n_samples": 100}, steps=1)
     assert [number.name for number in gaussian.picture("usage").numbers] == ["support vectors"]
 

@@ -1,13 +1,12 @@
 """How true the plane is: measured while nothing runs, shown by colours, lines and numbers."""
 
 import dataclasses
-from types import SimpleNamespace
+import re
 
 import numpy as np
 import pytest
 
 from supdr.quality import changed_neighbours, map_quality, row_continuity, row_trustworthiness
-from supdr.quality.checking import usable_neighbors
 from supdr.quality.near import NO_ROW
 from supdr_viz.experiment.build import build_estimator
 from supdr_viz.experiment.experiment import Experiment
@@ -15,7 +14,7 @@ from supdr_viz.experiment.settings import Settings, from_json, to_json, to_query
 from supdr_viz.pages.compare.column import Facts
 from supdr_viz.pages.compare.table import table_csv, table_html
 from supdr_viz.pictures import map_quality as truths
-from supdr_viz.pictures.map_quality import InputRows, map_errors, measuring
+from supdr_viz.pictures.map_quality import InputRows, measuring
 from supdr_viz.pictures.methods.shepard import REACH, shepard
 from supdr_viz.pictures.row_colours import trust_range
 from supdr_viz.pictures.types import MapQuality
@@ -70,21 +69,6 @@ def test_every_row_has_the_trust_that_the_library_gives_it():
     np.testing.assert_array_equal(found.false, false)
     assert found.iteration == 7
     assert turns == -(-len(X) // truths.BATCH)
-
-
-def test_a_map_errs_where_it_does_not_keep_the_neighbours_of_new_rows():
-    _, parts, scene = prepared(WINE)
-    every = np.concatenate([parts.X_train, parts.X_test])
-    X = (parts.X_test - every.mean(axis=0)) / every.std(axis=0)
-
-    def first(n_columns):
-        return lambda rows: ((rows - every.mean(axis=0)) / every.std(axis=0))[:, :n_columns]
-
-    errors = [map_errors(InputRows(scene, parts), SimpleNamespace(transform=first(kept))) for kept in (13, 2)]
-    assert errors[0] == pytest.approx({"untrue": 0.0, "torn": 0.0})
-    places, k = X[:, :2], usable_neighbors(len(X))
-    assert errors[1]["untrue"] == pytest.approx(100.0 * (1.0 - row_trustworthiness(X, places, n_neighbors=k).mean()))
-    assert errors[1]["torn"] == pytest.approx(100.0 * (1.0 - row_continuity(X, places, n_neighbors=k).mean()))
 
 
 def test_numbers_are_those_of_new_rows_with_the_votes_of_the_old_ones():
@@ -198,10 +182,8 @@ def test_rows_have_the_colour_of_their_trust(board):
     scale = board.stage.get("scale", "dark")
     assert (scale["low"], scale["high"]) == trust_range(trust)
     assert scale["low"] <= np.percentile(trust, 2) <= scale["low"] + 0.01
-    assert [entry.name for entry in class_legend(board.points.scene, "trust", trust)][:2] == [
-        f"trust {scale['low']:g} to 1",
-        "misplaced",
-    ]
+    entries = class_legend(board.points.scene, "trust", trust)
+    assert [entry.text for entry in entries][:2] == [f"trust {scale['low']:g} to 1", "misplaced"]
 
 
 def test_lost_neighbours_are_told_while_they_are_those_of_the_rows_on_display(board):
@@ -210,31 +192,40 @@ def test_lost_neighbours_are_told_while_they_are_those_of_the_rows_on_display(bo
     board.show_frame(dataclasses.replace(make_frame(scene, 5), truth=truth))
     assert board.stage.get("links") is None
     np.testing.assert_array_equal(board.stage.get("rows", "colour"), truth.trust)
-    assert "neighbours are true" in board.latent.verdict
-    assert board.latent.numbers == ()
+    assert "nearest" in board.latent.verdict
+    assert board.latent.measured == ""
     board.show_frame(dataclasses.replace(make_frame(scene, 4), truth=truth))
     assert board.stage.get("links") is not None
+    assert board.latent.measured
     board.points.show_colours("label")
     assert board.stage.get("links") is None
+    assert board.latent.measured == ""
 
 
 def test_numbers_are_said_in_words(board):
     truth = board.points.truth
     true, misplaced = np.mean(truth.false == NO_ROW), np.sum(truth.trust < MISPLACED)
     assert board.latent.caption() == board.points.frame.latent_caption
-    assert board.latent.verdict == f"all rows: {100 * true:.0f} % of neighbours are true, {misplaced} misplaced"
-    said = {number.name: str(number) for number in board.latent.numbers}
-    assert said == {"trust": "0.900", "continuity": "0.800", "kept": "25.0 %", "k-NN error": "12.5 %"}
-    assert "12 new rows" in board.latent.numbers[0].help
+    assert re.findall(r"\d+", board.latent.verdict) == [f"{100 * true:.0f}", str(truth.n_neighbors), str(misplaced)]
+    said = board.latent.measured
+    assert re.findall(r"(\w[\w ,-]+?) ([.\d]+(?: %)?) \(", said.partition(": ")[2]) == [
+        ("trust", "0.900"),
+        ("continuity", "0.800"),
+        ("k-NN error", "12.5 %"),
+    ]
+    assert "12 test rows" in said
 
 
-def test_misplaced_rows_are_ringed_and_larger_in_the_latent_space(board):
-    assert not board.stage.get("planes", "input", "ring", "rows").any()
-    ring, misplaced = board.stage.get("planes", "latent", "ring"), board.points.truth.trust < MISPLACED
-    np.testing.assert_array_equal(np.unpackbits(ring["rows"], count=len(misplaced), bitorder="little"), misplaced)
-    assert ring["grow"] > 1
-    for dark, name in enumerate(("light", "dark")):
-        assert getattr(theme.palette(bool(dark)), ring["role"]) not in board.stage.get("scale", name, "palette")
+def test_misplaced_rows_are_ringed_and_larger_in_both_planes(board):
+    scene, truth = board.points.scene, board.points.truth
+    few = dataclasses.replace(truth, trust=np.where(np.arange(len(truth.trust)) < 5, 0.6, 1.0))
+    board.show_frame(dataclasses.replace(make_frame(scene, 4), truth=few))
+    for view in ("input", "latent"):
+        ring, misplaced = board.stage.get("planes", view, "ring"), few.trust < MISPLACED
+        np.testing.assert_array_equal(np.unpackbits(ring["rows"], count=len(misplaced), bitorder="little"), misplaced)
+        assert ring["grow"] > 1
+        for dark, name in enumerate(("light", "dark")):
+            assert getattr(theme.palette(bool(dark)), ring["role"]) not in board.stage.get("scale", name, "palette")
     board.points.show_colours("label")
     assert board.stage.get("planes", "latent", "ring", "rows").any()
     assert board.stage.get("planes", "input", "ring", "rows").any()

@@ -17,8 +17,8 @@ def shown_board():
     return board, told(board.stage), scene
 
 
-def ringed(board, view):
-    bits = board.stage.get("planes", view, "ring", "rows")
+def ringed(board, view, rings="ring"):
+    bits = board.stage.get("planes", view, rings, "rows")
     return np.unpackbits(bits, bitorder="little")[: board.points.n_rows].astype(bool)
 
 

@@ -11,12 +11,19 @@ import numpy as np
 import pytest
 
 from supdr_viz.pictures import methods
-from supdr_viz.pictures.types import Lines, Sheet
+from supdr_viz.pictures.methods.mac import MEANS
+from supdr_viz.pictures.picture import Key, Picture
+from supdr_viz.pictures.row_columns import RowColumns
+from supdr_viz.pictures.types import Lines, MapQuality, Sheet
 from supdr_viz.ui import theme
 from supdr_viz.views.board import Board
 from supdr_viz.views.colours import ERROR_SHADES, SHADES, TRUST_SHADES, colour_choices
-from supdr_viz.views.plane import class_legend
+from supdr_viz.views.errors import STYLES, Errors
+from supdr_viz.views.figures import css
+from supdr_viz.views.losses import Losses
+from supdr_viz.views.plane import class_legend, points_legend
 from supdr_viz.views.points import MOST_RINGS, SHAPES
+from supdr_viz.views.stage.stage import Stage
 from tests.viz.made_frames import SQUARE, make_frame, make_scene, make_surface
 from tests.viz.views.square_cases import plane, ringed, shown_board
 
@@ -46,6 +53,14 @@ def luminance(colour):
 def contrast(one, other):
     low, high = sorted(map(luminance, (one, other)))
     return (high + 0.05) / (low + 0.05)
+
+
+def coloured_scene(task, is_labelled=None):
+    """A scene whose rows have a column to be coloured by."""
+    scene = make_scene(task=task)
+    columns = RowColumns([np.arange(40.0)[:, None]], ["size"])
+    labelled = scene.is_labelled if is_labelled is None else is_labelled
+    return dataclasses.replace(scene, columns=columns, is_labelled=labelled)
 
 
 @pytest.fixture
@@ -159,7 +174,6 @@ def test_colours_mean_what_was_chosen(task, colour_by):
     assert finite.max() <= scale["high"] or colour_by == "error"
     if task == "classification":
         assert len(scale["palette"]) == (5 if colour_by == "error" else 4)
-        assert len(board.stage.get("surface_scale", "light", "palette")) == 4
         ring = plane(board, "input", "ring")["role"]
         assert getattr(theme.palette(False), ring) not in scale["palette"]
 
@@ -188,6 +202,121 @@ def test_other_colours_leave_the_rings_on_the_rows_beyond_the_boundary():
         np.testing.assert_array_equal(ringed(board, "input"), rows % 3 == 0)
 
 
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("colour_by", [*COLOURS, "trust", "loss", "spread", "column:size"])
+def test_regions_have_the_rows_colours_or_none(task, colour_by):
+    """Also the method's picture: colours of classes stand only where the legend of the rows has them."""
+    board, scene = Board(), coloured_scene(task)
+    board.method.set_method("MAC", (MEANS,))
+    board.show_colours(colour_by)
+    board.show_scene(scene)
+    means = Picture(SQUARE, ("class 0", "class 1"), marks=np.zeros((1, 2)), mark_role=[0], mode=MEANS.name)
+    board.show_frame(make_frame(scene, picture=dataclasses.replace(means, keys=(Key("named", "class 1"),))))
+    board.show_surface(make_surface(scene))
+    told = [entry.name for entry in points_legend(board.points)]
+    named = set(scene.class_names) <= set(told) if task == "classification" else told[0] in ("target", "prediction")
+    for dark, name in enumerate(("light", "dark")):
+        colours, shades = theme.palette(bool(dark)), board.stage.get("surface_scale", name, "palette")
+        assert named == (set(shades) != {colours.card})
+        roles = [each[dark] for each in plane(board, "method", "picture")["roles"]]
+        assert roles == [colours.classes[0] if named else colours.muted, colours.classes[1]]  # its own legend names it
+    board.show_colours("label")
+    assert plane(board, "method", "picture")["roles"][0][0] == theme.LIGHT.classes[0]
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("colour_by", [*COLOURS, "trust", "loss", "spread", "column:size"])
+@pytest.mark.parametrize("few", [False, True])
+def test_every_ring_stands_in_the_legend(task, colour_by, few):
+    scene = coloured_scene(task, is_labelled=None if few else np.arange(40) < 30)
+    board, rows = Board(), np.arange(40)
+    board.show_colours(colour_by)
+    board.show_scene(scene)
+    quality = MapQuality(5, 3, np.where(rows < 3, 0.1, 1.0), np.ones(40), *np.full((2, 40, 3), -1), {}, 0)
+    board.show_frame(make_frame(scene, support=rows % 10 == 1, truth=quality))
+    classes = task == "classification"
+    board.show_surface(make_surface(scene, wrong=classes & (rows % 9 == 2), beyond=classes & (rows % 9 < 2)))
+    legends = {"input": points_legend(board.points)}
+    legends["latent"] = [*legends["input"], *board.latent.legend]
+    for view, entries in legends.items():
+        rings = [plane(board, view, name) for name in ("ring", "support")]
+        drawn = [ring["role"] for ring in rings if ring is not None and ring["rows"].any()]
+        assert sorted(css(role) for role in drawn) == sorted(each.colour for each in entries if each.kind == "ring")
+    assert any(each.kind == "hollow" and each.name == "test" for each in legends["input"])
+
+
+def test_rings_of_both_planes_agree_where_both_predictions_do():
+    scene, board, rows = make_scene(), Board(), np.arange(40)
+    wrong, beyond = rows % 7 == 0, rows % 5 == 0
+    board.show_scene(scene)
+    board.show_frame(make_frame(scene))
+    board.show_surface(make_surface(scene, wrong=wrong, beyond=beyond))
+    agree = wrong == beyond
+    np.testing.assert_array_equal(ringed(board, "latent")[agree], ringed(board, "input")[agree])
+    np.testing.assert_array_equal(ringed(board, "latent"), wrong)
+    board.show_frame(make_frame(scene, as_new=True))  # training rows stand where new ones would
+    np.testing.assert_array_equal(ringed(board, "latent"), beyond)
+
+
+def test_rings_of_most_rows_leave_the_map_to_be_seen():
+    scene, board, rows = make_scene(), Board(), np.arange(40)
+    board.show_scene(scene)
+    looks = {}
+    for many in (False, True):
+        some = rows < (30 if many else 5)
+        board.show_frame(make_frame(scene, support=some & ~scene.is_test))
+        board.show_surface(make_surface(scene, wrong=some, beyond=some))
+        looks[many] = plane(board, "latent", "ring"), plane(board, "latent", "support"), board.latent.caption()
+    assert looks[True][0]["alpha"] < 0.6 * looks[False][0]["alpha"]
+    assert looks[True][0]["width"] < looks[False][0]["width"]
+    assert looks[False][1] is not None
+    assert looks[True][1] is None
+    assert "support vectors, not ringed" in looks[True][2]
+    assert "ringed" not in looks[False][2]
+
+
+def lab(colour, deficiency=None):
+    """L*, a* and b* of a colour, as it is seen with a deficiency of colour vision (Machado et al. 2009)."""
+    linear = np.array([c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels(colour)])
+    linear = linear if deficiency is None else np.clip(deficiency @ linear, 0, 1)
+    to_xyz = np.array([[0.4125, 0.3576, 0.1804], [0.2127, 0.7152, 0.0722], [0.0193, 0.1192, 0.9503]])
+    x, y, z = np.cbrt(np.maximum(to_xyz @ linear / to_xyz.sum(axis=1), 1e-6))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+DEUTERANOPIA = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]])
+PROTANOPIA = np.array([[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]])
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_curves_are_told_apart_from_classes_and_from_one_another(dark):
+    colours = theme.palette(dark)
+    for curve in colours.curves:
+        assert contrast(curve, colours.card) > 3
+        assert min(np.linalg.norm(lab(curve) - lab(each)) for each in colours.classes) > 16
+    for one, other in itertools.combinations(colours.curves, 2):
+        assert np.linalg.norm(lab(one) - lab(other)) > 25
+        for deficiency in (DEUTERANOPIA, PROTANOPIA):
+            assert np.linalg.norm(lab(one, deficiency) - lab(other, deficiency)) > 11
+
+
+def test_a_curve_keeps_its_hue_in_both_themes():
+    for light, dark in zip(theme.LIGHT.curves, theme.DARK.curves):
+        first, second = lab(light)[1:], lab(dark)[1:]
+        if min(np.linalg.norm(first), np.linalg.norm(second)) > 10:  # others are greys
+            assert first @ second > 0.85 * np.linalg.norm(first) * np.linalg.norm(second)
+
+
+def test_no_two_curves_of_a_chart_look_alike():
+    """A term also looks the same in every chart."""
+    losses, errors = Losses(Stage(), "losses"), Errors(Stage(), "errors")
+    terms = ["reconstruction", "label", "margin", "regularisation", "room", "a", "b", "c", "objective", "bound"]
+    for styles in (losses.styles_of([*terms, "surrogate"]), errors.styles_of(list(STYLES))):
+        assert len({(style.role, style.dash) for style in styles.values()}) == len(styles)
+    alone = losses.styles_of(["label", "objective"])["label"]
+    assert alone == losses.styles_of(terms)["label"]
+
+
 def test_labelled_rows_of_a_regression_are_ringed():
     scene = make_scene(task="regression")
     board = Board()
@@ -196,7 +325,6 @@ def test_labelled_rows_of_a_regression_are_ringed():
     board.show_surface(make_surface(scene, beyond=np.zeros(40, dtype=bool)))
     for view in (board.input, board.latent):
         np.testing.assert_array_equal(ringed(board, view.name), scene.is_labelled)
-        assert [entry.name for entry in view.legend] == ["labelled"]
         assert plane(board, view.name, "ring")["role"] == "text"
     everything = make_scene(task="regression", is_labelled=~scene.is_test)
     board.show_scene(everything)
@@ -216,18 +344,20 @@ def test_captions_find_room_beside_the_buttons():
 def test_a_caption_says_how_many_of_the_errors_are_ringed():
     board, scene = Board(), make_scene(7 * 12 * MOST_RINGS)
     board.show_scene(scene)
-    assert board.input.caption() == "misclassified points ringed"
+    assert board.input.caption() == "regions: predicted class"
     board.show_surface(make_surface(scene))  # every seventh row is wrong
-    said = re.fullmatch(r"every (\d+)th error ringed", board.input.caption())
-    assert abs(int(said[1]) - 12) <= 2  # they are drawn at random
-    assert len(board.input.caption()) <= ROOM
+    for view in (board.input, board.latent):
+        board.show_frame(make_frame(scene))
+        said = re.search(r"every (\d+)th error ringed", view.caption())
+        assert abs(int(said[1]) - 12) <= 2  # they are drawn at random
 
 
 def test_legends_say_what_colours_mean():
     values, classes = make_scene(task="regression"), make_scene()
-    names = {by: [entry.name for entry in class_legend(values, by)] for by in COLOURS}
+    names = {by: [entry.text for entry in class_legend(values, by)] for by in COLOURS}
     assert "label hidden" in names["label"]
-    assert names["truth"] == names["prediction"]
+    ends = [entry.ends for entry in class_legend(values, "truth")[:1] + class_legend(values, "prediction")[:1]]
+    assert ends[0] == ends[1]
     assert names["error"][0].startswith("error 0 to")
     assert all("labelled" in said for said in names.values())
     assert [entry.name for entry in class_legend(classes, "error")][:2] == ["wrong", "right"]

@@ -127,7 +127,7 @@ def test_the_picture_is_that_of_the_same_rows_at_zero(runs):
         np.testing.assert_allclose(planes[0]["boundary"] - AWAY, planes[1]["boundary"], atol=1e-2)
     if far.points.is_regression:
         assert len(np.unique(decode(encode(far.stage.get("rows")))["colour"])) == N
-        legend = class_legend(far.points.scene)[0].name.split(" to ")
+        legend = class_legend(far.points.scene)[0].ends
         assert [float(end) - AWAY for end in legend] == pytest.approx(near.points.scene.value_range, abs=0.1)
 
 

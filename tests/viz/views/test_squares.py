@@ -80,7 +80,7 @@ def test_a_frame_sends_one_message_with_what_moved(shown):
     board.show_frame(make_frame(scene, 5))
     (message,) = messages
     assert set(message) == {"planes", "charts"}
-    assert set(message["planes"]["latent"]) == {"place", "ring"}
+    assert set(message["planes"]["latent"]) == {"place"}
     assert "input" not in message["planes"]
     assert {"place"} <= set(message["planes"]["method"]) <= {"place", "picture"}
 
@@ -128,10 +128,13 @@ def test_pulled_places_are_sent_on_demand_only(shown):
 
 def test_rings_mark_exactly_errors_and_support_vectors(shown):
     board, _, scene = shown
-    frame, surface = make_frame(scene, 6), make_surface(scene)
+    surface = make_surface(scene)
+    frame = make_frame(scene, 6, support=np.arange(40) % 9 == 1)
     board.show_frame(frame)
-    np.testing.assert_array_equal(ringed(board, "latent"), frame.support)
+    np.testing.assert_array_equal(ringed(board, "latent", "support"), frame.support)
+    np.testing.assert_array_equal(ringed(board, "latent"), surface.wrong)
     np.testing.assert_array_equal(ringed(board, "input"), surface.beyond)
+    assert plane(board, "input", "support") is None
 
 
 def test_test_rows_are_hollow_and_hidden_labels_grey():
