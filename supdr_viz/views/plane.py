@@ -141,7 +141,10 @@ def _plain_relief(sheet: Sheet) -> dict[str, Any] | None:
 def points_legend(points: Points) -> list[LegendEntry]:
     """Return the meaning of the marks of rows that all planes of a run have."""
     assert points.scene is not None
-    return class_legend(points.scene, points.colour_by, points.values)
+    margins = (points.stage.get("planes", view, "margin") for view in ("input", "latent"))
+    drawn = any(margin is not None and len(margin) for margin in margins)
+    entries = class_legend(points.scene, points.colour_by, points.values)
+    return [*entries, LegendEntry("margin", css("boundary"), "dashed")] if drawn else entries
 
 
 def class_legend(scene: Scene, colour_by: str = "label", values: NDArray | None = None) -> list[LegendEntry]:

@@ -81,6 +81,9 @@ SQUARES = ("input", "latent", "method")
 FIGURES = (*SQUARES, "losses", "errors")
 QUESTIONS = itertools.count(1)
 
+# Signs of print, and those that Python reads.
+PLAIN = str.maketrans("\u2212⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789")
+
 
 class App:
     """One open page.
@@ -176,7 +179,8 @@ class App:
 
     def number(self, name):
         """The figure behind a word of the status line: ``number("test error")``."""
-        found = re.search(rf"{name} ([-+\d.,e]*\d)", self.numbers.replace("\u2212", "-"))
+        plain = self.numbers.translate(PLAIN).replace("·10", "e")
+        found = re.search(rf"{name} ([-+\d.,e]*\d)", plain)
         return float(found.group(1).replace(",", "")) if found else None
 
     @property

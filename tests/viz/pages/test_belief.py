@@ -152,7 +152,7 @@ def test_other_seeds_leave_ghosts_and_colours():
         colours = visitor.stage().get("rows", "colour")
         assert np.isfinite(colours[:105]).all()
         assert np.isnan(colours[105:]).all()  # test rows are in no fit
-        assert visitor.sees("spread 0 to 0.5")
+        assert visitor.sees("0.5 of the map")
         visitor.mark("colour by spread").mark("ghosts").settle()
         assert latent(visitor, "ghosts") is None
         assert visitor.stage().get("rows", "colour").max() == 2

@@ -245,6 +245,17 @@ def test_every_ring_stands_in_the_legend(task, colour_by, few):
     assert any(each.kind == "hollow" and each.name == "test" for each in legends["input"])
 
 
+def test_margins_stand_in_the_legend_while_they_are_drawn():
+    board, scene = Board(), make_scene(n_classes=2)
+    board.show_scene(scene)
+    surface = make_surface(scene)
+    line = Lines([np.zeros(2)], [np.ones(2)])
+    for margin in (line, Lines([], [])):
+        board.show_surface(dataclasses.replace(surface, latent=dataclasses.replace(surface.latent, margin=margin)))
+        dashes = [entry.dash for entry in points_legend(board.points) if entry.kind == "line"]
+        assert dashes == (["dashed"] if margin is line else [])
+
+
 def test_rings_of_both_planes_agree_where_both_predictions_do():
     scene, board, rows = make_scene(), Board(), np.arange(40)
     wrong, beyond = rows % 7 == 0, rows % 5 == 0

@@ -5,6 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
+from supdr_viz.data.number_format import figure, mean_text, per_cent
+from supdr_viz.pages.training_bar import status_words
 from supdr_viz.pictures.methods import MARGINS, RECONSTRUCTION
 from supdr_viz.pictures.types import Curves
 from supdr_viz.ui.markup import explained, legend
@@ -197,8 +199,26 @@ def test_log_axis_holds_its_values_and_has_ticks(low, high):
     assert all(start <= tick <= end for tick in ticks)
 
 
+@pytest.mark.parametrize(("low", "high"), [(3, 4000), (1e-9, 1e7), (2, 900), (0.013, 1.4)])
+def test_a_long_log_axis_has_ticks_at_its_ends(low, high):
+    start, end, ticks = log_axis(low, high)
+    assert max(ticks[0] - start, end - ticks[-1]) < 0.05 * (end - start)
+
+
 def test_axes_grow_in_jumps():
     assert [round_up(v) for v in (0, 3, 4, 10, 11, 12, 99, 101, 1999)] == [3, 3, 5, 10, 12, 12, 100, 120, 2000]
+
+
+def test_numbers_have_the_minus_sign_of_print():
+    for text in (figure(-3.0, 4), figure(-21330.4, 4), mean_text(-0.31, 0.02), mean_text(-3.0, 0.0), per_cent(-0.2)):
+        assert text.startswith("\N{MINUS SIGN}")
+        assert "-" not in text
+    assert "·10⁻" in figure(2e-6, 3)
+
+
+def test_a_start_is_said_to_be_none_of_the_steps():
+    words = [status_words(iteration, {"objective": -2.0, "test_error": 40.0}) for iteration in (0, 1)]
+    assert ["before the first step" in each[0] for each in words] == [True, False]
 
 
 def test_a_word_is_explained_where_it_stands():
