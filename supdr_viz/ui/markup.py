@@ -140,7 +140,8 @@ def legend(entries: Sequence[Any], *, picks: bool = False) -> str:
             style = f"background:{escape(entry.pattern)}"
         elif entry.outline:
             style += f";width:11px;height:11px;border-radius:0;clip-path:{escape(entry.outline)}"
-        mark = f'<i class="{escape(entry.kind)}" style="{style}"></i>'
+        said = ' role="img" aria-label="to"' if entry.ends else ""
+        mark = f'<i class="{escape(entry.kind)}" style="{style}"{said}></i>'
         content = f"{mark}{symbols(entry.name)}"
         if entry.ends:
             low, high = map(escape, entry.ends)

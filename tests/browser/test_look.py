@@ -99,7 +99,7 @@ def test_a_phone_reaches_everything(open_app):
         assert beside or above  # none lies over another
     app.page.get_by_label("Colour", exact=True).select_option(label="error")
     app.settle()
-    app.until_seen("error 0 to")
+    app.until_seen("error 0")
     app.page.locator("header button").first.click()
     expect(drawer).to_be_in_viewport()
     app.press("Share")

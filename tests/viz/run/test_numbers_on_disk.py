@@ -188,7 +188,7 @@ def test_scale_legend_and_curves_are_those_of_numbers_in_memory():
     assert scene.n_rows == N > len(scene.position)
     low, high = scene.value_range
     entry = class_legend(scene)[0]
-    assert (entry.kind, entry.name) == ("scale", f"{low:.3g} to {high:.3g}")
+    assert (entry.kind, entry.ends) == ("scale", (f"{low:.3g}", f"{high:.3g}"))
     assert set(layer_colours(scene, VALUE_LAYERS + 1, False)[:-1]) <= set(SHADES)
     assert {"train", "test", "constant"} <= set(session.player.curves()[1].values)
 
