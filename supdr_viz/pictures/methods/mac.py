@@ -31,7 +31,7 @@ MAX_EDGES_OF = 6
 
 MAX_LINES = 6
 
-EDGES, SPREAD, DIRECTIONS = "shortest / longest edge", "width / distance of classes", "narrowest / widest direction"
+EDGES, SPREAD, DIRECTIONS = "shortest to longest edge", "width to distance of classes", "narrowest to widest direction"
 
 # Diagnostics of a snapshot by the words for them.
 DIAGNOSTICS = {EDGES: "edge_ratio", SPREAD: "spread", DIRECTIONS: "sv_ratio"}
