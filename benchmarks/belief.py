@@ -131,7 +131,7 @@ def page(length: float = 10.0) -> Rows:
                 run_key(page)
                 page.wait_for_timeout(1000)
                 if name == "alone":
-                    page.get_by_role("button", name="May I believe this map?", exact=True).click()
+                    page.get_by_role("button", name="How reliable is this map?", exact=True).click()
                     page.get_by_role("button", name="Shuffle the labels").click()
                     page.get_by_role("button", name="Stop").wait_for()
                     page.evaluate("document.activeElement.blur()")

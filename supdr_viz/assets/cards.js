@@ -94,14 +94,11 @@ export function render({model}) {
     const cards = Object.entries(entries).map(([name, words]) => card(model, name, `${views}/${name}`, words))
     return made(kind, ...cards)
   }
-  const below = "rows" in model.parts && made("below", drawPart(model, "rows"))
   const squares = group("squares", SQUARES, "planes")
-  const all = made("cards", squares, group("curves", CURVES, "charts"), below)
-  const stretch = () => {
-    for (const name of ["tall", "barred"]) all.classList.toggle(name, model[name])
-  }
+  const all = made("cards", squares, group("curves", CURVES, "charts"))
+  const stretch = () => all.classList.toggle("tall", model.tall)
   stretch()
-  for (const name of ["tall", "barred"]) model.on(name, stretch)
+  model.on("tall", stretch)
   let texts = null
   const present = () => {
     const {title, line, place} = model.presented

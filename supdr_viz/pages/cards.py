@@ -24,12 +24,12 @@ class Cards(Bar):
     """The cards of a board.
 
     `enlarged`: name of the card that fills the window; empty: none does. `framed`: names of cards that a text speaks
-    of. `tall`: whether there is room for high curves. `barred`: whether a bar lies below them. `presented`: what
-    is said of an example that is presented on the first two squares, which fill the window.
+    of. `tall`: whether there is room for high curves. `presented`: what is said of an example that is presented on the
+    first two squares, which fill the window.
 
     name_of_stage: in the page.
-    tools: "tool", "draw_class", "marks", "mode"; "rows" stands below the cards. A presentation needs more: "present
-        back", "next", "class", "leave", "run", "classes".
+    tools: "tool", "draw_class", "marks", "mode". A presentation needs more: "present back", "next", "class", "leave",
+        "run", "classes".
     menu: in the head of the method's card.
     **options: of the component.
     """
@@ -39,7 +39,6 @@ class Cards(Bar):
     enlarged = param.String(default="")
     framed = param.List(default=[])
     tall = param.Boolean(default=True)
-    barred = param.Boolean(default=False)
     presented = param.Dict(default={}, doc="Title, line and place of an example that is presented; empty: none is.")
     menu = Child()
 

@@ -15,41 +15,64 @@ from supdr_viz.ui.widgets import WIDE
 class Fold:
     """Something folded away and built only when it is opened for the first time.
 
-    `build`: returns the content, a list of viewables.
+    `build`: returns the content, a list of viewables; `on_turned`: ``on_turned(open)`` after it was opened or closed;
+    `below`: the fold that this one stands under, in one frame with it. `view`: of all folds of the frame.
     """
 
-    def __init__(self, title: str, build: Callable[[], list[Any]], **more: Any) -> None:
-        self._build = build
-        self.built = False
+    def __init__(
+        self,
+        title: str,
+        build: Callable[[], list[Any]],
+        on_turned: Callable[[bool], Any] = lambda _open: None,
+        *,
+        below: Fold | None = None,
+        **more: Any,
+    ) -> None:
+        self._build, self._on_turned = build, on_turned
+        self.built = self._was_open = False
         self.content = pn.Column(**WIDE, margin=0)
-        more = {"margin": (0, 0), **WIDE, **more}
-        self.view = pmui.Accordion(
-            (title, self.content),
-            active=[],
-            disable_gutters=True,
-            elevation=0,
-            title_variant="body2",
-            sx={
-                "backgroundColor": "transparent",
-                "backgroundImage": "none",
-                "&:before": {"display": "none"},
-                "& .MuiAccordionSummary-root": {"px": "8px", "minHeight": "36px"},
-                "& .MuiAccordionDetails-root": {"px": "0px", "py": "0px"},
-            },
-            **more,
-        )
-        self.view.param.watch(lambda _event: self.ensure(), "active")
+        if below is None:
+            self.view = _accordion(title, self.content, **{"margin": 0, **WIDE, **more})
+        else:
+            self.view = below.view
+            self.view.append((title, self.content))
+        self._place = len(self.view) - 1
+        self.view.param.watch(lambda _event: self._turned(), "active")
 
     @property
     def open(self) -> bool:
         """Whether it is open now."""
-        return bool(self.view.active)
+        return self._place in self.view.active
+
+    def _turned(self) -> None:
+        self.ensure()
+        if self._was_open is not self.open:
+            self._was_open = self.open
+            self._on_turned(self.open)
 
     def ensure(self) -> None:
         """Build the content if it is open and not built yet."""
         if self.open and not self.built:
             self.built = True
             self.content[:] = self._build()
+
+
+def _accordion(title: str, content: Any, **more: Any) -> pmui.Accordion:
+    return pmui.Accordion(
+        (title, content),
+        active=[],
+        disable_gutters=True,
+        elevation=0,
+        title_variant="body2",
+        sx={
+            "backgroundColor": "transparent",
+            "backgroundImage": "none",
+            "&:before": {"display": "none"},
+            "& .MuiAccordionSummary-root": {"px": "8px", "minHeight": "36px"},
+            "& .MuiAccordionDetails-root": {"px": "0px", "py": "0px"},
+        },
+        **more,
+    )
 
 
 class Choice:

@@ -25,7 +25,7 @@ def find(app, text):
 
 
 def open_table(app):
-    app.press("Rows").settle()
+    app.open_fold("Table of rows").settle()
     app.page.locator(".tabulator-row").first.wait_for()
 
 
@@ -72,7 +72,7 @@ def test_table_counts_and_map_point_at_each_other(open_app):
     rows = app.page.locator(".tabulator-row")
     find(app, "virginica")
     app.page.wait_for_function("document.body && board('explorer').tree.selected?.length === 50")
-    app.until_seen("50 rows selected, 100 others")
+    app.until_seen("50 rows are selected; the 100 others are grey")
     app.settle()
     assert findings(app.page) == []
     assert app.evaluate(f"({NAMELESS})()") == []

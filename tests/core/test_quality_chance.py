@@ -1,4 +1,4 @@
-"""Could chance do this, and would it look the same again."""
+"""Could the result be chance, and does another fit give the same map."""
 
 import time
 import warnings

@@ -365,7 +365,7 @@ class Visitor:
         return self
 
     def open_fold(self, title):
-        """Open what is folded away."""
-        folds = self.page.select(lambda each: title in (getattr(each, "_names", None) or []))
-        self.do(lambda: next(iter(folds)).param.update(active=[0]))
+        """Open what is folded away, or close what is open."""
+        fold = next(iter(self.page.select(lambda each: title in (getattr(each, "_names", None) or []))))
+        self.do(lambda: fold.param.update(active=sorted({*fold.active} ^ {list(fold._names).index(title)})))
         return self

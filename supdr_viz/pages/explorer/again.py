@@ -1,4 +1,4 @@
-"""Would it look the same again: maps of other seeds or samples, as ghosts of the rows, colours and sentences."""
+"""Does another fit give the same map: maps of other seeds or samples, as ghosts of the rows, colours and sentences."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from supdr_viz.run.session import Session
 from supdr_viz.views.board import Board
 from supdr_viz.views.stage.packed_positions import packed_places
 
-CHOICES = {"20 seeds": "seed", "20 bootstraps": "bootstrap", "20 subsamples": "subsample"}
-GHOSTS, SPREAD = "ghosts", "colour by spread"
+CHOICES = {"20 seeds": "seed", "20 bootstrap samples": "bootstrap", "20 subsamples": "subsample"}
+GHOSTS, SPREAD = "show all fits", "colour by spread"
 
 # Of more classes only those that agree least are named.
 MOST_CLASSES = 10
@@ -35,7 +35,11 @@ class Again(Question):
     `on_view`: called when a view shows something else.
     """
 
-    title = "Would it look the same again?"
+    title = "Does another fit give the same map?"
+    asks = (
+        "The method is fitted again with other random seeds or to other samples of the training rows. Where a row's "
+        "place changes from fit to fit, it means little."
+    )
     label = "Fit again"
 
     def __init__(self, session: Session, board: Board, pool: Pool, on_view: Callable[[], Any]) -> None:
@@ -57,14 +61,17 @@ class Again(Question):
         assert scene is not None
         fits = len(answer.maps)
         if fits < 2:
-            return paragraph(f"{fits} of {answer.n_fits} fits.")
+            return paragraph(f"{fits} of {answer.n_fits} fits are done.")
         kept, chance = map(per_cent, (np.mean(answer.kept), answer.chance))
         some = "" if fits == answer.n_fits else f" ({fits} of {answer.n_fits} fits so far)"
         text = paragraph(
-            f"A row keeps {kept} of its {answer.n_neighbors} neighbours; by chance it would keep {chance}{some}."
+            f"From one fit to another, a row keeps {kept} of its {answer.n_neighbors} nearest neighbours on the map; "
+            f"on unrelated maps it would keep {chance}{some}."
         )
         text += "".join(map(paragraph, agreement(answer, [str(name) for name in scene.class_names])))
-        return text + paragraph("Rotated, mirrored or rescaled maps count as the same.", "quiet small")
+        return text + paragraph(
+            "Maps that differ only by a rotation, a reflection or their scale count as the same.", "quiet small"
+        )
 
     def show(self, answer: Stability | None) -> None:
         """Show ghosts and colours that are switched on, of the answer so far."""
@@ -134,7 +141,7 @@ def agreement(answer: Stability, names: list[str]) -> list[str]:
         sentences.append(answer.sentence(label).removesuffix(str(label)) + names[int(label)] + ".")
     if len(unlike) < len(answer.classes):
         others = "the other classes" if len(unlike) else "the classes"
-        sentences.append(f"All fits agree where {others} lie.")
+        sentences.append(f"All fits agree about the places of {others}.")
     return sentences
 
 

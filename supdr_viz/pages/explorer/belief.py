@@ -1,11 +1,9 @@
-"""May I believe this map: the questions on it in one place, built when it is opened for the first time."""
+"""How reliable the map is: the questions about it in one place, built when it is opened for the first time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import panel as pn
 
 from supdr_viz.pages.explorer.again import Again
 from supdr_viz.pages.explorer.chance import Chance
@@ -16,11 +14,10 @@ from supdr_viz.pictures.types import Frame
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase, Status
-from supdr_viz.ui import widgets
 from supdr_viz.ui.lazy import Fold
 from supdr_viz.views.board import Board
 
-TITLE = "May I believe this map?"
+TITLE = "How reliable is this map?"
 
 
 class Questions(NamedTuple):
@@ -36,16 +33,17 @@ class Questions(NamedTuple):
 class Belief:
     """The questions of a page on its map.
 
-    `on_view`: called when a view shows something else. `view`: a fold. `questions`: None before it is opened.
+    `on_view`: called when a view shows something else; `below`: the fold that they stand under. `questions`: None
+    before they are shown.
     """
 
-    def __init__(self, session: Session, board: Board, pool: Pool, on_view: Callable[[], Any]) -> None:
+    def __init__(
+        self, session: Session, board: Board, pool: Pool, on_view: Callable[[], Any], *, below: Fold | None = None
+    ) -> None:
         self._session, self._board, self._pool, self._on_view = session, board, pool, on_view
         self._subject: Any = None
         self.questions: Questions | None = None
-        self.fold = Fold(TITLE, self._build, margin=(6, 0))
-        self.fold.view.param.watch(self._turned, "active")
-        self.view = self.fold.view
+        self.fold = Fold(TITLE, self._build, self._turned, below=below)
 
     def refresh(self) -> None:
         """Forget the answers if they are of other rows or of another method than those in force."""
@@ -78,14 +76,9 @@ class Belief:
             Preservation(session, board, pool),
             ClassPair(session, board),
         )
-        parts = [question.view for question in self.questions]
-        look = {"flex-wrap": "wrap", "align-items": "flex-start", "gap": "0 24px"}
-        card = [widgets.sheet(widgets.BOX_CSS)]
-        return [pn.Row(*parts, styles=look, stylesheets=card, margin=(0, 0, 8, 0), **widgets.WIDE)]
+        return [question.view for question in self.questions]
 
-    def _turned(self, _event: Any) -> None:
-        if self.fold.open:
-            self.fold.ensure()
+    def _turned(self, shown: bool) -> None:
         if self.questions is not None:
-            self.questions.reasons.open(self.fold.open)
-            self.questions.class_pair.open(self.fold.open)
+            self.questions.reasons.open(shown)
+            self.questions.class_pair.open(shown)

@@ -1,4 +1,4 @@
-"""Could chance do this: held-out errors by shuffled labels, as a band in the error chart, and the map of such a fit."""
+"""Could this be chance: left-out errors by shuffled labels, as a band in the error chart, and the map of such a fit."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from supdr_viz.views.board import Board
 
 CHOICES = {"19 times": 19, "99 times": 99, "199 times": 199}
 TWIN = "map of shuffled labels"
-LEFT_OUT = (
-    "each training row is left out in turn. Where settings are chosen by this error and rows are few, it is low for "
-    "true and shuffled labels alike"
+LEFT_OUT = "each training row is predicted by a fit that did not use its label"
+FOLDS = "the training rows are split into five parts, and each part is predicted by a fit to the other four"
+SEEN = (
+    "The train error in the chart counts rows whose labels the fit has used; it can be small for shuffled labels, too."
 )
 
 
@@ -31,7 +32,11 @@ class Chance(Question):
     `on_view`: called when a view shows something else.
     """
 
-    title = "Could chance do this?"
+    title = "Could this result be chance?"
+    asks = (
+        "The method is fitted to the same rows after their labels have been shuffled. If shuffled labels give errors "
+        "as small as the true labels do, chance explains the result."
+    )
     label = "Shuffle the labels"
 
     def __init__(self, session: Session, board: Board, pool: Pool, on_view: Callable[[], Any]) -> None:
@@ -54,11 +59,12 @@ class Chance(Question):
             text += paragraph(verdict(answer), "warning" if answer.pvalue > SIGNIFICANT else "")
         if answer.deceptive:
             text += paragraph(
-                "The map of the training rows looks separated, held-out rows are not: do not believe its groups.",
+                "The map separates the classes of the training rows, but left-out rows are predicted no better than by "
+                "chance: do not trust its groups.",
                 "warning",
             )
-        how = LEFT_OUT if answer.left_out else "five folds of the training rows"
-        text += paragraph(f"Held out: {how}. Rows, settings and seed are the same.", "quiet small")
+        how = LEFT_OUT if answer.left_out else FOLDS
+        text += paragraph(f"Left-out error: {how}. {SEEN}", "quiet small")
         return text + (self._twin(answer) if TWIN in self.marks.value else "")
 
     def show(self, answer: LabelPermutation | None) -> None:
@@ -103,24 +109,29 @@ class Chance(Question):
 
 
 def sentence(answer: LabelPermutation, percent: bool) -> str:
-    """Say both errors and the chance of the smaller one; `percent`: whether errors are shares of rows."""
+    """Say both errors; `percent`: whether they are shares of rows, else they are shares of the variance."""
     unit, digits, after = (100.0, ".1f", "\u00a0%") if percent else (1.0, ".3g", " of the variance")
-    error = f"Held-out error {unit * answer.error:{digits}}{after}"
+    error = f"The left-out error is {unit * answer.error:{digits}}{after} with the true labels"
     count = len(answer.permuted_errors)
     if not count:
-        return f"{error}; labels are being shuffled."
+        return f"{error}. The labels are being shuffled."
     low, high = (f"{unit * each:{digits}}" for each in answer.band())
-    sign = "=" if (answer.permuted_scores >= answer.score).any() else "≤"
-    some = "" if count == answer.n_permutations else f", {count} of {answer.n_permutations} so far"
-    chance = f"p\u00a0{sign}\u00a0{answer.pvalue:.2g} ({count} shuffles{some})"
-    return f"{error}; with shuffled labels {low}–{high}{after}; {chance}."
+    some = "" if count == answer.n_permutations else f" ({count} of {answer.n_permutations} shuffles so far)"
+    return f"{error} and {low}–{high}{after} with shuffled labels{some}."
 
 
 def verdict(answer: LabelPermutation) -> str:
-    """Say what the errors mean."""
-    as_good = int(np.sum(answer.permuted_scores >= answer.score))
-    if answer.pvalue <= SIGNIFICANT:
-        return "Shuffled labels hardly ever do as well: the rows tell about the labels."
-    if not as_good:
-        return "No shuffled labels did as well, but they are too few to tell."
-    return f"{as_good} of {len(answer.permuted_errors)} shuffled labels did as well: chance can do this."
+    """Say how many shuffles do as well as the true labels, how likely that is by chance, and what follows."""
+    as_good, count = int(np.sum(answer.permuted_scores >= answer.score)), len(answer.permuted_errors)
+    few = (
+        f"{as_good:,} of the {count:,} shuffles {'does' if as_good == 1 else 'do'}"
+        if as_good
+        else (f"None of the {count:,} shuffles does")
+    )
+    meaning = "Chance is an unlikely explanation" if as_good or answer.pvalue <= SIGNIFICANT else "Shuffle more often"
+    if as_good and answer.pvalue > SIGNIFICANT:
+        meaning = "Chance can explain this result"
+    return (
+        f"{few} as well as the true labels. {meaning}: if the rows said nothing about their labels, a result like this "
+        f"would occur in at most {as_good + 1:,} of {count + 1:,} cases (p\u00a0=\u00a0{answer.pvalue:.2g})."
+    )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import panel as pn
 from numpy.typing import NDArray
 
 from supdr.quality import SelectionExplanation, explain_pair
 from supdr_viz.data.number_format import per_cent, readable
-from supdr_viz.pages.explorer.question import ON_DISK, TABLE_CSS, paragraph, table
+from supdr_viz.pages.explorer.question import ON_DISK, TABLE_CSS, laid_out, paragraph, table
 from supdr_viz.pages.explorer.small_pictures import cells, histograms, side_by_side
 from supdr_viz.run.session import Session
 from supdr_viz.ui import widgets
@@ -18,7 +17,11 @@ from supdr_viz.ui.markup import typeset
 from supdr_viz.views.board import Board
 
 TITLE = "What separates two classes?"
-NO_CLASSES = "There are no two classes to compare."
+ASKS = (
+    "Choose two classes to see the columns in which they differ most, and a rule that separates them. If rows of both "
+    "classes are selected, only these are compared."
+)
+NO_CLASSES = "The data have no two classes to compare."
 
 # Columns whose values are drawn.
 DRAWN = 3
@@ -43,8 +46,7 @@ class ClassPair:
             self._first.widget, widgets.html("against", margin=(8, 2), sizing_mode=None), self._second.widget
         )
         self.words = widgets.html(css=TABLE_CSS, margin=(4, 8))
-        styles = {"flex": "1 1 320px", "min-width": "0"}
-        self.view = pn.Column(widgets.section(TITLE), menus, self.words, margin=0, styles=styles)
+        self.view = laid_out(TITLE, ASKS, menus, self.words)
         board.points.selection.on_change(self._ask)
 
     def open(self, shown: bool) -> None:
@@ -118,7 +120,7 @@ class ClassPair:
         if images is None or images[0].size != len(explanation.all_effects):
             return []
         shown = np.nan_to_num(explanation.all_effects).reshape(images.shape[1:])
-        return [cells("Blue: more ink in the first class; orange: in the second", shown)]
+        return [cells("Blue: larger values in the first class; orange: in the second", shown)]
 
 
 def pair_text(
@@ -135,7 +137,7 @@ def pair_text(
         here, there = map(per_cent, (explanation.holds, explanation.rest_holds))
         text += f"{rule} holds for {here} of {first} and {there} of {second}."
     else:
-        text += "No interval of few columns separates them."
+        text += "No rule with intervals of a few columns separates them."
     lines = [
         (widgets.escape(name), *map(readable, (f"{effect:+.2f}", f"{mean:.3g}", f"{other:.3g}")))
         for name, effect, mean, other in zip(

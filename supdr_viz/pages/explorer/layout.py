@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
@@ -18,7 +18,7 @@ from supdr_viz.pages.training_bar import TrainingBar
 from supdr_viz.pictures.row_colours import value_choices
 from supdr_viz.pictures.types import Scene
 from supdr_viz.ui import widgets
-from supdr_viz.ui.bar import Bar, BarControl, Menu, Switches, Toggle, style
+from supdr_viz.ui.bar import Bar, Menu, Switches, Toggle, style
 from supdr_viz.ui.binding import Bound, BoundChoice
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.lazy import Choice
@@ -59,7 +59,6 @@ class ExplorerLayout:
     title: for screen readers.
     text: what is to be read along with the plots: beside them; in a narrow window the first part above them, others
         below.
-    switches: below the plots, see `Cards`.
     below: what stands below the plots.
     over: what lies over the page.
     **page_options: of ``panel_material_ui.Page``.
@@ -79,7 +78,6 @@ class ExplorerLayout:
         page_name: str = "explorer",
         title: str = TITLE,
         text: Sequence[Any] = (),
-        switches: Mapping[str, BarControl] | None = None,
         below: Sequence[Any] = (),
         over: Sequence[Any] = (),
         **page_options: Any,
@@ -90,7 +88,7 @@ class ExplorerLayout:
         self.about = widgets.html(margin=(0, 8, 6, 8))
         self._tools_known, self._use = board.tools, board.use
         self._make_choosers()
-        self.cards = self._make_cards(board, switches or {})
+        self.cards = self._make_cards(board)
         for name in self.cards.titles:
             self._set_head(name, "")
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
@@ -118,7 +116,7 @@ class ExplorerLayout:
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
-    def _make_cards(self, board: Board, parts: Mapping[str, BarControl]) -> Cards:
+    def _make_cards(self, board: Board) -> Cards:
         return Cards(
             board,
             board.hub.board,
@@ -127,7 +125,6 @@ class ExplorerLayout:
                 "draw_class": self._draw_class.widget,
                 "marks": self._marks.widget,
                 "mode": self._mode.widget,
-                **parts,
             },
             menu=self._mode_menu.view,
             styles=FREE,
@@ -220,7 +217,6 @@ class ExplorerLayout:
 
     def leave_room(self, on: bool) -> None:
         """Leave room below the plots for a bar that lies over the page, or not."""
-        self.cards.barred = on
         self._main.styles = {**FREE, "padding-bottom": f"{BAR_HEIGHT if on else 0}px"}
 
     def shrink(self) -> bool:

@@ -171,7 +171,7 @@ class Explorer:
         self.rows = SelectedRows(
             self.session, self.board, self.bridge, self.finder, lambda: self.set_option("colour_by", "trust")
         )
-        self.belief = Belief(self.session, self.board, shared_pool(), self._show_meaning)
+        self.belief = Belief(self.session, self.board, shared_pool(), self._show_meaning, below=self.rows.fold)
         self.layout = self._make_layout(problems, layout)
         self.page = self.layout.page
         self.presenter.show_on(self.layout.cards, self.transport.bar.run, self.finder.legend)
@@ -192,8 +192,7 @@ class Explorer:
             self.finder,
             on_option=self.set_option,
             problems=problems,
-            switches={"rows": self.rows.switch.widget},
-            below=[self.rows.view, self.belief.view],
+            below=[self.rows.fold.view],
             **{"text": self.controls.presets.parts, "over": [self.teaching.bar.view], **options},
         )
 

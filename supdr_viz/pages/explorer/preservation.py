@@ -1,4 +1,4 @@
-"""What does the map keep: neighbours over k and class by class, what is false and what is lost apart, and clusters."""
+"""Whether the map keeps neighbours together: over their number, class by class, false and lost ones, and clusters."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from supdr_viz.run.session import Session
 from supdr_viz.ui import widgets
 from supdr_viz.views.board import Board
 
-NEW, TRAINING = "new rows", "training rows"
+NEW, TRAINING = "test rows", "training rows"
 
 # Fewest rows of which neighbours are compared.
 FEWEST = 10
@@ -74,7 +74,11 @@ class Kept:
 class Preservation(Question):
     """Compares the latent plane on display with the input."""
 
-    title = "What does the map keep?"
+    title = "Does the map keep neighbours together?"
+    asks = (
+        "Rows that are close on the map should be close in the data, and the other way round. The nearest neighbours "
+        "on the map are compared with those in the data."
+    )
     label = "Compare neighbours"
 
     def __init__(self, session: Session, board: Board, pool: Pool) -> None:
@@ -142,14 +146,17 @@ def neighbours_text(answer: Kept) -> str:
     k = usable_neighbors(answer.n_rows)
     ((kept, chance),) = np.column_stack([curve.overlap, curve.chance])[curve.n_neighbors == k]
     nearest = "nearest row" if k == 1 else f"{k} nearest rows"
-    text = f"The map keeps {per_cent(kept)} of the {nearest} in the input; chance would keep {per_cent(chance)}."
+    text = (
+        f"Of the {nearest} to a row in the data, {per_cent(kept)} are also its nearest on the map; on a random map it "
+        f"would be {per_cent(chance)}."
+    )
     lines = {
-        "trust": (curve.trustworthiness, "curve 0"),
+        "trustworthiness": (curve.trustworthiness, "curve 0"),
         "continuity": (curve.continuity, "curve 1"),
-        "the same neighbours": (curve.overlap, "curve 2"),
-        "by chance": (curve.chance, "muted"),
+        "neighbours kept": (curve.overlap, "curve 2"),
+        "neighbours kept by chance": (curve.chance, "muted"),
     }
-    return paragraph(text) + side_by_side(curves("neighbours that are looked at", curve.n_neighbors, lines))
+    return paragraph(text) + side_by_side(curves("number of neighbours", curve.n_neighbors, lines))
 
 
 def class_text(trust: ClassTrust, names: list[str]) -> str:
@@ -163,10 +170,10 @@ def class_text(trust: ClassTrust, names: list[str]) -> str:
     share = trust.n_rows / trust.n_rows.sum()
     (false_other, false_own), (lost_other, lost_own) = (share @ np.nan_to_num(each) for each in (false, lost))
     text = (
-        f"The map adds false neighbours: {per_cent(false_other)} from another class, and {per_cent(false_own)} "
-        f"from the same class, which it presses together. It loses neighbours: {per_cent(lost_own)} from the same "
-        f"class, which it tears, and {per_cent(lost_other)} from another class: drawing classes apart is what a "
-        "supervised map is for."
+        f"False neighbours are close on the map but not in the data: {per_cent(false_other)} of the neighbours on the "
+        f"map are false and of another class, {per_cent(false_own)} are false and of the same class. Lost neighbours "
+        f"are close in the data but not on the map: {per_cent(lost_own)} of the neighbours in the data are lost and of "
+        f"the same class, {per_cent(lost_other)} are lost and of another class, which a supervised map intends."
     )
     worst = np.nan_to_num(false[:, 0] + lost[:, 1])
     order = [code for code in np.argsort(-worst, kind="stable") if trust.n_rows[code]][:MOST_CLASSES]
@@ -180,9 +187,19 @@ def class_text(trust: ClassTrust, names: list[str]) -> str:
         )
         for code in order
     ]
-    heads = ("class", "trust", "continuity", "false, other class", "lost, same class")
-    less = f" The {MOST_CLASSES} of {len(trust.classes)} that keep least." if len(trust.classes) > MOST_CLASSES else ""
-    key = f"Bars: orange, neighbours from another class; grey, from the same class.{less}"
+    heads = (
+        "class",
+        "trustworthiness",
+        "continuity",
+        "false neighbours of other classes",
+        "lost neighbours of the same class",
+    )
+    less = (
+        f" The {MOST_CLASSES} worst of {len(trust.classes)} classes are listed."
+        if len(trust.classes) > MOST_CLASSES
+        else ""
+    )
+    key = f"Orange bars: neighbours of other classes; grey bars: of the same class.{less}"
     return paragraph(text) + table(heads, lines) + paragraph(key, "quiet small")
 
 
@@ -194,6 +211,7 @@ def clusters_text(reliability: ClusterReliability) -> str:
         else f", {reliability.n_draws} of {reliability.n_iterations} draws so far"
     )
     return (
-        f"Clusters on the map are {per_cent(reliability.steadiness)} real (steadiness); clusters in the input are "
-        f"{per_cent(reliability.cohesiveness)} kept (cohesiveness{some})."
+        f"Steadiness {per_cent(reliability.steadiness)}: how far clusters on the map are clusters in the data. "
+        f"Cohesiveness {per_cent(reliability.cohesiveness)}: how far clusters in the data stay together on the "
+        f"map{some}."
     )

@@ -16,7 +16,7 @@ from supdr_viz.ui.background import LONG_WORK, Job, Outcome, in_background
 from supdr_viz.ui.bar import Bar, Button, Switches, Toggle
 from supdr_viz.ui.binding import Bound
 
-ON_DISK = "Rows on disk are too many for this."
+ON_DISK = "This is not available for rows on disk: they are too many."
 
 # Buttons of a question are of one height and begin where its words do.
 ALIGNED = {
@@ -26,7 +26,14 @@ ALIGNED = {
     "--marks-margin": "0 8px",
 }
 
-TABLE_CSS = "th { white-space: normal; max-width: 110px; }"
+TABLE_CSS = "th { white-space: normal; max-width: 130px; }"
+
+# What is asked stands at the left, buttons and answer beside it; in a narrow window all stand below one another.
+QUESTION_CSS = """
+:host { display: grid !important; grid-template-columns: minmax(0, 4fr) minmax(0, 11fr); gap: 0 24px; --across: 2;
+padding: 10px 4px 6px; box-sizing: border-box; border-top: 1px solid var(--supdr-border); align-items: start; }
+@media (max-width: 899.95px) { :host { grid-template-columns: minmax(0, 1fr); --across: 1; } }
+"""
 
 Interrupted = Callable[[], bool]
 
@@ -38,6 +45,7 @@ class Question:
     """
 
     title = ""
+    asks = ""
     label = ""
 
     def __init__(self, session: Session, pool: Pool, choices: dict[str, Any], marks: list[str]) -> None:
@@ -54,10 +62,8 @@ class Question:
         self.marks = Bound(switches, lambda on: self.show_marks(on))
         self.words = widgets.html(css=TABLE_CSS, margin=(4, 8))
         parts = {"start": self._start, "stop": self._stop, "choice": self._choice.widget, "marks": switches}
-        bar = Bar(parts, margin=(0, 8), styles=ALIGNED)
-        self.view = pn.Column(
-            widgets.section(self.title), bar, self.words, margin=0, styles={"flex": "1 1 320px", "min-width": "0"}
-        )
+        bar = Bar(parts, margin=(0, 8), styles=dict(ALIGNED))
+        self.view = laid_out(self.title, self.asks, bar, self.words)
 
     # --- what differs from question to question ----------------------------------------------------------------------
 
@@ -114,7 +120,7 @@ class Question:
                     job(number, 0)
 
         self._start.visible, self._stop.visible = False, True
-        widgets.message(self.words, "The first fit is under way.")
+        widgets.message(self.words, "Computing …")
         in_background(work, lambda outcome: self._ended(job, outcome), LONG_WORK)
 
     def stop(self) -> None:
@@ -162,6 +168,15 @@ class Question:
 
     def _rest(self) -> None:
         self._start.visible, self._stop.visible = True, False
+
+
+def laid_out(title: str, asks: str, controls: Any, words: Any) -> pn.Column:
+    """Lay out a question: its title and what it asks, then, beside them, its buttons and the answer."""
+    text = f'<h3>{widgets.escape(title)}</h3><p class="quiet small">{widgets.escape(asks)}</p>'
+    head = widgets.html(text, margin=(4, 8), styles={"grid-row": "span 2"})
+    for each in (controls, words):
+        each.styles = {**each.styles, "grid-column": "var(--across)", "min-width": "0"}
+    return pn.Column(head, controls, words, stylesheets=[widgets.sheet(QUESTION_CSS)], margin=0, **widgets.WIDE)
 
 
 def paragraph(text: str, kind: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Why is it here: columns that move a row on the map, and what sets a selection apart from the other rows."""
+"""Why a row lies where it does: columns that move it on the map, and what sets selected rows apart from the others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import panel as pn
 from numpy.typing import NDArray
 
 from supdr.quality import (
@@ -19,7 +18,7 @@ from supdr.quality import (
 )
 from supdr.quality.explanations import column_names
 from supdr_viz.data.number_format import readable
-from supdr_viz.pages.explorer.question import ALIGNED, ON_DISK, TABLE_CSS, paragraph, table
+from supdr_viz.pages.explorer.question import ALIGNED, ON_DISK, TABLE_CSS, laid_out, paragraph, table
 from supdr_viz.pages.explorer.small_pictures import bar, cells, side_by_side
 from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.run.session import Session
@@ -31,9 +30,10 @@ from supdr_viz.ui.markup import typeset
 from supdr_viz.views.board import Board
 from supdr_viz.views.points import shorten
 
-TITLE = "Why is it here?"
-ASK = "Point at a row of the latent space, or select several rows."
-BIPLOT, COUNT = "arrows of all columns", "which columns count"
+TITLE = "Why does a row lie where it does?"
+ASKS = "Arrows show where a row would move if one of its columns increased. Selected rows are compared with all others."
+ASK = "Point at a row in the latent space, or select several rows."
+BIPLOT, COUNT = "arrows of all columns", "most important columns"
 
 # Rows at which the map's derivative is averaged, and columns that are listed.
 AVERAGED, LISTED = 100, 8
@@ -58,13 +58,8 @@ class Reasons:
         self._marks = Bound(Switches([BIPLOT, COUNT]), self._of_all_chosen)
         self.words = widgets.html(css=TABLE_CSS, margin=(4, 8))
         widgets.message(self.words, ASK)
-        self.view = pn.Column(
-            widgets.section(TITLE),
-            Bar({"marks": self._marks.widget}, margin=(0, 8), styles=ALIGNED),
-            self.words,
-            margin=0,
-            styles={"flex": "1 1 320px", "min-width": "0"},
-        )
+        bar = Bar({"marks": self._marks.widget}, margin=(0, 8), styles=dict(ALIGNED))
+        self.view = laid_out(TITLE, ASKS, bar, self.words)
         board.points.selection.on_change(self._selected)
         board.stage.on("hover", self._hovered)
 
@@ -150,16 +145,17 @@ class Reasons:
         explanation: RowExplanation = outcome.value
         if not explanation.derivative.any():
             self._board.latent.put(arrows=None)
-            self.words.object = paragraph("The map stands still at this training row: point at a new row.")
+            self.words.object = paragraph("Small changes of this training row do not move it. Point at a test row.")
             return
         moves = explanation.arrows @ plane.axes
-        number = int(np.flatnonzero(self._board.points.drawn == row)[0])
+        drawn_as = int(np.flatnonzero(self._board.points.drawn == row)[0])
         low, high = frame.latent_extent[:2]
         shares = np.linalg.norm(moves, axis=1) / (high - low)
         longer = arrow_scale(float(shares.max()))
-        self._draw(longer * moves, list(explanation.names), row=number)
+        self._draw(longer * moves, list(explanation.names), row=drawn_as)
         assert self._session.scene is not None
-        text = f"Row {int(self._session.scene.row[row])}: a standard deviation more of a column moves it so far."
+        number = int(self._session.scene.row[row])
+        text = f"Row {number}: how far it moves if a column increases by one standard deviation."
         drawn = "" if longer == 1 else f" Arrows are drawn {longer} times as long."
         self.words.object = paragraph(text + drawn) + row_table(explanation, shares) + self._image(explanation, plane)
 
@@ -181,7 +177,8 @@ class Reasons:
         self._draw(moves[order], [names[column] for column in order], origin=middle)
         shown = "" if len(moves) <= MOST_ARROWS else f" The {MOST_ARROWS} longest of {len(moves)} are drawn."
         self.words.object = paragraph(
-            f"The map is linear: an arrow says where a standard deviation more of its column moves every row.{shown}"
+            "The map is linear. An arrow shows how far every row moves if the column increases by one standard "
+            f"deviation.{shown}"
         )
 
     def _weights_told(self, outcome: Outcome) -> None:
@@ -212,7 +209,10 @@ class Reasons:
         if images is None or images[0].size != explanation.derivative.shape[1]:
             return ""
         right, up = (plane.axes.T @ explanation.derivative).reshape(2, *images.shape[1:])
-        ink = paragraph("More ink in blue cells moves the row so, in orange cells the other way.", "quiet small")
+        ink = paragraph(
+            "Blue cells: a larger value moves the row in this direction; orange cells: in the opposite direction.",
+            "quiet small",
+        )
         return side_by_side(cells("To the right", right), cells("Upwards", up)) + ink
 
 
@@ -241,15 +241,17 @@ def column_weights(model: Any, rows: NDArray) -> tuple[NDArray, NDArray | None]:
 def weights_text(names: Sequence[str], shares: NDArray, gate: NDArray | None) -> str:
     """Write the columns that count most; `shares`: of the map's width by which they move it; `gate`: their weights."""
     order = np.argsort(-(shares if gate is None else gate), kind="stable")[:LISTED]
-    heads = ["column", "moves a row by, of the map's width"]
+    heads = ["column", "shift, share of the map's width"]
     lines = [[widgets.escape(names[k]), f"{100 * shares[k]:.2g}\u00a0%"] for k in order]
-    text = "A standard deviation more of a column moves a row so far, on average."
+    text = "How far a row moves, on average, if a column increases by one standard deviation."
     if gate is not None:
         heads.append("weight in the gate's distances")
         for k, line in zip(order, lines):
             line.append(f"{bar([gate[k] / gate.max()], ['curve 1'])} {gate[k]:.2g}")
-        text += " The gate, which finds the class of a row, lets columns count by their relevance; 1 is the mean."
-    less = paragraph(f"The first {LISTED} of {len(names)} columns.", "quiet small") if len(names) > LISTED else ""
+        text += " The gate, which chooses the class of a row, weights columns by their relevance; the mean weight is 1."
+    less = (
+        paragraph(f"The {LISTED} most important of {len(names)} columns.", "quiet small") if len(names) > LISTED else ""
+    )
     return paragraph(text) + table(heads, lines) + less
 
 
@@ -259,7 +261,7 @@ def row_table(explanation: RowExplanation, shares: NDArray) -> str:
         (widgets.escape(name), *map(readable, (f"{value:.3g}", f"{deviation:+.1f}")), f"{100 * share:.2g}\u00a0%")
         for name, value, deviation, share in zip(explanation.names, explanation.values, explanation.deviations, shares)
     ]
-    return table(("column", "value", "standard deviations from the mean", "moves it by, of the map's width"), lines)
+    return table(("column", "value", "standard deviations from the mean", "shift, share of the map's width"), lines)
 
 
 def selection_text(explanation: SelectionExplanation) -> str:
@@ -272,7 +274,7 @@ def selection_text(explanation: SelectionExplanation) -> str:
     ]
     rule = typeset(str(explanation))
     return (
-        paragraph(f"{explanation.n_selected:,} selected rows against {explanation.n_rest:,} others.")
+        paragraph(f"{explanation.n_selected:,} selected rows are compared with the {explanation.n_rest:,} others.")
         + paragraph(rule[:1].upper() + rule[1:] + ".")
-        + table(("column", "effect size", "mean here", "mean of the others"), lines)
+        + table(("column", "effect size", "mean of the selected rows", "mean of the others"), lines)
     )

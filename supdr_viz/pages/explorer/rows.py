@@ -18,15 +18,16 @@ from supdr_viz.run.session import Session, csv_text
 from supdr_viz.run.status import Phase, Status
 from supdr_viz.ui import widgets
 from supdr_viz.ui.background import Latest, Outcome
-from supdr_viz.ui.bar import Bar, Button, Pickable, Switches, Toggle, style
+from supdr_viz.ui.bar import Bar, Button, Pickable, Toggle, style
 from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.bridge import Bridge
+from supdr_viz.ui.lazy import Fold
 from supdr_viz.views.board import Board
 from supdr_viz.views.nearest_rows import NEAREST_CSS, nearest_html, said
 from supdr_viz.views.row_table import RowTable, TableColumn, words_of
 
-TITLE, NEAREST_TITLE = "Rows", "Nearest rows"
-ASK = "Point at a row of a map."
+TITLE, NEAREST_TITLE = "Table of rows", "Nearest rows"
+ASK = "Point at a row on a map or in the table: its nearest rows in the data and on the map are listed here."
 # Columns of the data that the table shows at most; of more, those that set the selected rows apart.
 MOST_COLUMNS = 24
 
@@ -38,10 +39,17 @@ MOST_CLASSES = 20
 
 PARTS = {"all rows": None, "training": False, "test": True}
 
+# The frame of the cards; its heads begin where theirs do.
+FOLD_CSS = """
+:host { padding: 0 4px; overflow: visible; }
+.MuiAccordionSummary-root .MuiAccordionSummary-content > * { font-weight: 700; }
+"""
+
 COUNTS_CSS = """
 .counts { border-collapse: collapse; font: 12px Roboto, Helvetica, Arial, sans-serif; color: var(--supdr-text); }
 .counts th { font-weight: 500; padding: 2px 6px; text-align: right; max-width: 110px; overflow: hidden;
 text-overflow: ellipsis; white-space: nowrap; } .counts thead th { color: var(--supdr-secondary); }
+.counts thead th:first-child { max-width: 150px; }
 .counts td { padding: 1px; text-align: right; } .counts button { min-width: 40px; min-height: 26px; border: 0;
 border-radius: 5px; color: var(--supdr-text); font-size: 12px; font-variant-numeric: tabular-nums;
 background: color-mix(in srgb, var(--tone) var(--share), transparent); }
@@ -54,8 +62,7 @@ class SelectedRows:
     """What is known of the rows of a page; it is built when it is opened for the first time.
 
     on_trust: called to let the rows show their trust.
-    switch: opens and closes it; to be put below the plots.
-    view: what it opens.
+    fold: to be put below the plots.
     """
 
     def __init__(
@@ -66,9 +73,14 @@ class SelectedRows:
         self._latest = Latest()
         self._shown: Any = None
         self._cell: tuple[int, list[int]] = (-1, [])  # that was pressed last, and the rows that it selected
-        self._built = self._awaits_trust = False
-        self.switch = Bound(Switches([TITLE]), self._turned)
-        self.view = pn.Column(visible=False, margin=(8, 0, 4, 0), **widgets.WIDE)
+        self._awaits_trust = False
+        self.fold = Fold(
+            TITLE,
+            self._build,
+            self._turned,
+            stylesheets=[widgets.sheet(widgets.BOX_CSS + FOLD_CSS)],
+            margin=(12, 0, 8, 0),
+        )
         board.points.selection.on_change(self.refresh)
 
     # --- parts --------------------------------------------------------------------------------------------------------
@@ -85,7 +97,7 @@ class SelectedRows:
         self.nearest = Nearest(session, board, self.table.mark)
         sheets = [widgets.sheet(each) for each in (style(), COUNTS_CSS)]
         crossed = pn.Column(
-            widgets.section("Class against prediction"),
+            widgets.section("True and predicted classes"),
             Bar({"part": self._part.widget}, stylesheets=sheets),
             Bar({"counts": self.counts}, stylesheets=sheets),
             margin=0,
@@ -95,18 +107,14 @@ class SelectedRows:
         above = widgets.flow(self.words, Bar(buttons), margin=0)
         self.words.styles = {"flex": "1 1 240px", "min-width": "0"}
         look = {"flex-wrap": "wrap", "align-items": "flex-start", "gap": "0 24px"}
-        self._built = True
         return [
             above,
             self.table,
             pn.Row(crossed, self.nearest.view, styles=look, margin=0, **widgets.WIDE),
         ]
 
-    def _turned(self, on: list[str]) -> None:
-        if not self._built:
-            self.view.param.update(objects=self._build(), stylesheets=[widgets.sheet(widgets.BOX_CSS)])
-        self.view.visible = bool(on)
-        self.nearest.open(bool(on))
+    def _turned(self, shown: bool) -> None:
+        self.nearest.open(shown)
         self.refresh()
 
     # --- what is shown ------------------------------------------------------------------------------------------------
@@ -118,7 +126,7 @@ class SelectedRows:
 
     def refresh(self) -> None:
         """Show the rows that are selected by now, all where there are none, unless they are on display already."""
-        if not self.switch.value:
+        if not self.fold.open:
             return
         points = self._board.points
         values = self._values
@@ -248,11 +256,11 @@ def _table(values: RowValues, chosen: NDArray) -> tuple[list[TableColumn], NDArr
 def _words(mask: NDArray, own: list[TableColumn], target: TableColumn, *, selected: bool) -> str:
     """Say how many rows are shown, and what sets them apart: the target and columns `own`, the most different first."""
     if not selected:
-        text = f"All {len(mask):,} rows. Select some here, on a map or by a search: what they share is shown."
+        text = f"All {len(mask):,} rows. Select rows here, on a map or by a search to see what they have in common."
     else:
         apart = [each for each in [target, *own[:3]] if each.shares is not None and each.shares.difference > 0.2]
         said = [f"{each.column.name} ({words_of(each.shares)})" for each in apart if each.shares is not None]
-        text = f"{int(mask.sum()):,} rows selected, {int((~mask).sum()):,} others (grey)."
+        text = f"{int(mask.sum()):,} rows are selected; the {int((~mask).sum()):,} others are grey."
         text += f" They differ most in {'; '.join(said)}." if said else ""
     return text + (f" {MOST_COLUMNS} of {len(own):,} columns are shown." if len(own) > MOST_COLUMNS else "")
 
@@ -276,13 +284,13 @@ def counts_table(counts: NDArray, names: tuple[str, ...]) -> str:
         for predicted, count in enumerate(line):
             tone = "--supdr-primary" if true == predicted else "--supdr-error"
             look = f"--tone: var({tone}); --share: {5 + 50 * count / most if count else 0:.0f}%"
-            words = f"{count:,} rows of {names[true]} predicted as {names[predicted]}"
+            words = f"{count:,} rows of {names[true]} are predicted as {names[predicted]}"
             cells += (
                 f'<td><button type="button" data-pick="{true * len(names) + predicted}" style="{look}" '
                 f'title="{widgets.escape(words)}" aria-label="{widgets.escape(words)}">{count:,}</button></td>'
             )
         lines.append(f'<tr><th scope="row">{widgets.escape(names[true])}</th>{cells}</tr>')
-    head = f'<thead><tr><th scope="col">true \\ predicted</th>{heads}</tr></thead>'
+    head = f'<thead><tr><th scope="col">true ↓ predicted →</th>{heads}</tr></thead>'
     return f'<div class="scroll"><table class="counts">{head}<tbody>{"".join(lines)}</tbody></table></div>'
 
 

@@ -122,8 +122,8 @@ def histograms(title: str, groups: Sequence[tuple[NDArray, str]]) -> str:
             x, high = ROOM + place * wide, unit * share[place]
             box = f'x="{x:.1f}" y="{HIGH - ROOM - high:.1f}" width="{wide:.1f}" height="{high:.1f}"'
             marks.append(f'<rect {box} fill="{css(role)}" fill-opacity=".55"/>')
-    ends = " to ".join(readable(f"{edge:.3g}") for edge in (edges[0], edges[-1]))
-    return _figure(title, "".join(marks), SIDE, HIGH, f"{widgets.escape(title)}, {ends}")
+    ends = " to ".join(readable(f"{each:.3g}") for each in (edges[0], edges[-1]))
+    return _figure(title, "".join(marks), SIDE, HIGH, f"{widgets.escape(title)}, from {ends}")
 
 
 def bar(shares: Sequence[float], roles: Sequence[str]) -> str:

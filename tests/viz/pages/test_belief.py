@@ -1,4 +1,4 @@
-"""May I believe this map: the questions of the explorer, as a visitor asks them."""
+"""How reliable the map is: the questions of the explorer, as a visitor asks them."""
 
 import re
 import threading
@@ -45,32 +45,35 @@ def band(visitor):
     return visitor.stage().get("charts", "errors", "band")
 
 
-# --- could chance do this ---------------------------------------------------------------------------------------------
+# --- could it be chance -----------------------------------------------------------------------------------------------
 
 
 def test_shuffled_labels_draw_a_band_and_say_a_sentence():
     with Visitor(IRIS) as visitor:
         opened(visitor).press("Shuffle the labels").settle()
-        pattern = r"Held-out error ([\d.]+) %; with shuffled labels ([\d.]+)–([\d.]+) %; p ≤ 0.05 \(19 shuffles\)"
+        pattern = r"error is ([\d.]+) % with the true labels and ([\d.]+)–([\d.]+) % with shuffled labels"
         error, low, high = map(float, re.search(pattern, visitor.text).groups())
         assert error < low <= high
         assert band(visitor) == pytest.approx([low, high], rel=0.01)
         assert visitor.stage().get("charts", "errors", "extent")[3] >= high
-        assert visitor.sees("Shuffled labels hardly ever do as well")
+        assert visitor.sees(
+            "None of the 19 shuffles does as well as the true labels. Chance is an unlikely explanation"
+        )
+        assert visitor.sees("at most 1 of 20 cases (p = 0.05)")
         assert "shuffled labels" in visitor.head("Error")
         visitor.mark("map of shuffled labels").settle()
         assert visitor.sees("The same rows, shuffled labels")
         visitor.choose("Method", "LSDR").settle()
         assert band(visitor) is None
-        assert not visitor.sees("Held-out error")
+        assert not visitor.sees("with the true labels")
         assert "shuffled labels" not in visitor.head("Error")
 
 
-def test_a_map_of_noise_is_not_to_be_believed():
+def test_a_map_of_noise_is_not_to_be_trusted():
     with Visitor(NOISE) as visitor:
         opened(visitor).press("Shuffle the labels").settle()
-        assert visitor.sees("shuffled labels did as well: chance can do this")
-        assert visitor.sees("do not believe its groups")
+        assert visitor.sees("as well as the true labels. Chance can explain this result")
+        assert visitor.sees("do not trust its groups")
 
 
 def test_fits_can_be_stopped_and_what_is_known_stays():
@@ -85,7 +88,7 @@ def test_fits_can_be_stopped_and_what_is_known_stays():
         began = time.monotonic()
         visitor.press("Stop").settle()
         assert time.monotonic() - began < 2.0
-        assert visitor.sees("of 199 so far")
+        assert visitor.sees("of 199 shuffles so far")
         assert visitor.widget("Shuffle the labels").visible
 
 
@@ -135,15 +138,15 @@ def test_a_pool_at_work_is_not_idle():
     assert pool.idle
 
 
-# --- would it look the same again -------------------------------------------------------------------------------------
+# --- would another fit look the same ----------------------------------------------------------------------------------
 
 
 def test_other_seeds_leave_ghosts_and_colours():
     with Visitor(IRIS) as visitor:
         opened(visitor).press("Fit again").settle()
-        assert visitor.sees("A row keeps")
+        assert visitor.sees("a row keeps")
         assert visitor.sees("agree")
-        visitor.mark("ghosts").settle()
+        visitor.mark("show all fits").settle()
         ghosts = latent(visitor, "ghosts")
         assert len(ghosts["rows"]) == 20 * 105
         near, far = unpacked_places(ghosts["place"]), visitor.places("latent")[ghosts["rows"]]
@@ -153,7 +156,7 @@ def test_other_seeds_leave_ghosts_and_colours():
         assert np.isfinite(colours[:105]).all()
         assert np.isnan(colours[105:]).all()  # test rows are in no fit
         assert visitor.sees("0.5 of the map")
-        visitor.mark("colour by spread").mark("ghosts").settle()
+        visitor.mark("colour by spread").mark("show all fits").settle()
         assert latent(visitor, "ghosts") is None
         assert visitor.stage().get("rows", "colour").max() == 2
 
@@ -177,7 +180,7 @@ def test_agreement_names_the_classes_that_move():
     assert agreement(answer, ["a", "b", "c"]) == [
         "1 of 4 seeds agree about the place of class b.",
         "2 of 4 seeds agree about the place of class c.",
-        "All fits agree where the other classes lie.",
+        "All fits agree about the places of the other classes.",
     ]
 
 
@@ -212,7 +215,7 @@ def test_a_selection_has_a_rule():
         dataset = build_dataset(parse_query({"data": [b"iris"]})[0])
         order = visitor.stage().get("facts", "row")
         found = explain_selection(dataset.X[order], rows, names=[str(name) for name in dataset.feature_names])
-        assert visitor.sees(f"{found.n_selected} selected rows against {found.n_rest} others")
+        assert visitor.sees(f"{found.n_selected} selected rows are compared with the {found.n_rest} others")
         here, there = (f"{100 * share:.0f} %" for share in (found.holds, found.rest_holds))
         assert visitor.sees(f"holds for {here} of these and {there} of the others")
         assert latent(visitor, "arrows") is None
@@ -241,13 +244,13 @@ def test_short_arrows_are_drawn_longer(longest, scale):
 
 def test_columns_are_listed_by_how_far_they_move_the_map():
     with Visitor(IRIS) as visitor:
-        opened(visitor).mark("which columns count").settle()
-        assert visitor.sees("A standard deviation more of a column moves a row so far, on average")
+        opened(visitor).mark("most important columns").settle()
+        assert visitor.sees("How far a row moves, on average, if a column increases by one standard deviation")
         assert visitor.sees("petal length (cm)")
         assert not visitor.sees("weight in the gate's distances")
         visitor.mark("arrows of all columns").settle()  # MAC's map is not linear
         assert visitor.sees("linear map")
-        assert not visitor.sees("on average")
+        assert not visitor.sees(", on average,")
 
 
 def test_the_relevance_of_columns_is_that_of_the_gate():
@@ -272,9 +275,14 @@ def test_the_relevance_of_columns_is_that_of_the_gate():
 def test_neighbours_are_compared_class_by_class():
     with Visitor(IRIS) as visitor:
         opened(visitor).press("Compare neighbours").settle()
-        assert re.search(r"The map keeps \d+ % of the \d+ nearest rows in the input", visitor.text)
-        assert visitor.sees("Measured on 45 new rows at iteration 4")
-        assert all(visitor.sees(word) for word in ("adds false neighbours", "setosa", "(steadiness)", "(cohesiveness)"))
+        assert re.search(
+            r"Of the \d+ nearest rows to a row in the data, \d+ % are also its nearest on the map", visitor.text
+        )
+        assert visitor.sees("Measured on 45 test rows at iteration 4")
+        assert all(
+            visitor.sees(word)
+            for word in ("False neighbours are close on the map", "setosa", "Steadiness", "Cohesiveness")
+        )
         rows = next(each for each in visitor.parts() if "training rows" in (getattr(each, "options", None) or []))
         visitor.do(lambda: rows.param.update(value="training rows"))
         visitor.press("Compare neighbours").settle()
@@ -286,7 +294,7 @@ def test_neighbours_are_compared_class_by_class():
 def test_without_new_rows_training_rows_are_offered():
     with Visitor(IRIS.replace("test=0.3", "test=0")) as visitor:
         opened(visitor).press("Compare neighbours").settle()
-        assert visitor.sees("There are 0 new rows: choose training rows.")
+        assert visitor.sees("There are 0 test rows: choose training rows.")
 
 
 def test_shares_of_false_and_lost_neighbours_are_the_librarys():
@@ -296,8 +304,13 @@ def test_shares_of_false_and_lost_neighbours_are_the_librarys():
     text = class_text(found, ["red", "green", "blue"])
     share = found.n_rows / 80
     added = [f"{100 * share @ each:.0f}\u00a0%" for each in (found.false_other, found.false_own)]
-    assert f"{added[0]} from another class, and {added[1]} from the same class, which it presses together" in text
-    assert f"{100 * share @ found.lost_own:.0f}\u00a0% from the same class, which it tears" in text
+    assert (
+        f"{added[0]} of the neighbours on the map are false and of another class, {added[1]} are false and of" in text
+    )
+    assert (
+        f"{100 * share @ found.lost_own:.0f}\u00a0% of the neighbours in the data are lost and of the same class"
+        in text
+    )
     worst = ["red", "green", "blue"][int(np.argmax(found.false_other + found.lost_own))]
     assert re.search("<td>(red|green|blue)</td>", text).group(1) == worst
 
@@ -327,7 +340,7 @@ def test_two_classes_are_compared_everywhere_or_among_selected_rows():
 def test_numbers_have_no_two_classes():
     with Visitor("?data=diabetes&method=LSDR&method.max_iter=3") as visitor:
         opened(visitor)
-        assert visitor.sees("There are no two classes to compare.")
+        assert visitor.sees("The data have no two classes to compare.")
 
 
 # --- a warning without a question -------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def rows_shown(visitor):
 
 
 def open_rows(visitor):
-    return visitor.mark("Rows").settle()
+    return visitor.open_fold("Table of rows").settle()
 
 
 def piece(visitor, **asked):
@@ -197,7 +197,7 @@ def test_the_table_has_the_selected_rows_sorted_by_any_column():
         assert set(shown["class"]) == {"setosa"}
         values = shown[list(heads)[4]].astype(float)
         assert list(values) == sorted(values, reverse=True)
-        assert visitor.sees("50 rows selected, 100 others")
+        assert visitor.sees("50 rows are selected; the 100 others are grey")
         assert visitor.sees("They differ most in class (100 % setosa, of the rest 0 %); petal")
         assert "of the rest" in heads["petal length (cm)"]["words"]
 
@@ -242,7 +242,7 @@ def test_cells_of_classes_against_predictions_select_their_rows():
         visitor.press("Run").settle()
         open_rows(visitor)
         counts = next(each for each in visitor.parts() if isinstance(each, Pickable) and "counts" in each.html)
-        assert "rows of versicolor predicted as virginica" in counts.html
+        assert "rows of versicolor are predicted as virginica" in counts.html
         hear(visitor, counts, 0)
         codes = load_iris().target[rows_shown(visitor)]
         np.testing.assert_array_equal(np.sort(selected(visitor)), np.flatnonzero(codes == 0))
@@ -269,14 +269,14 @@ def test_nearest_rows_of_the_row_under_the_pointer():
         visitor.do(lambda: visitor.stage().hear({"kind": "hover", "row": 5}))
         open_rows(visitor)
         assert visitor.stage().get("compares") is True
-        assert visitor.sees("Point at a row of a map.")
+        assert visitor.sees("Point at a row on a map or in the table")
         visitor.do(lambda: visitor.stage().hear({"kind": "hover", "row": 5}))
         visitor.settle()
         assert visitor.sees("In the input space, standard deviations")
         assert visitor.sees(f"Row {rows_shown(visitor)[5]}, ")
         for nonsense in (-1, 10**6, "5", True, None):
             visitor.do(lambda row=nonsense: visitor.stage().hear({"kind": "hover", "row": row}))
-        visitor.mark("Rows").settle()
+        visitor.open_fold("Table of rows").settle()
         assert visitor.stage().get("compares") is False
 
 
