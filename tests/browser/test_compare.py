@@ -133,7 +133,7 @@ def test_columns_are_added_changed_and_removed_in_the_page(open_app):
     said = app.nudge("Margin weight", times=2)
     app.settle()
     assert query(app)["b.C"] == said
-    assert f"Margin weight C = {said}" in rows(app)[1][1]
+    assert f"Margin weight: {said}" in rows(app)[1][1]
     app.press("Remove").settle()
     assert titles(app) == ["A · LSDR", "B · Kernel PCA"]
     assert query(app)["b"] == "KernelPCAProjection"

@@ -195,7 +195,7 @@ def _for_both(title: str) -> dict[str, str]:
 
 CHECKS = {
     "seeds": Check(
-        f"± over {SEEDS} seeds",
+        f"Repeat with {SEEDS} seeds",
         {"classification": f"Test error, {SEEDS} seeds", "regression": f"Test MSE, {SEEDS} seeds"},
         (f"test mean over {SEEDS} seeds", "test deviation over seeds"),
         _over_seeds,
@@ -203,16 +203,16 @@ CHECKS = {
         held_out=True,
     ),
     "chance": Check(
-        f"p by {SHUFFLES} shuffles",
-        _for_both(f"p, {SHUFFLES} shuffles"),
+        f"Test by {SHUFFLES} shuffles of the labels",
+        _for_both(f"p value, {SHUFFLES} shuffles"),
         (f"p by {SHUFFLES} shuffles of the labels",),
         _by_chance,
         SHUFFLES,
     ),
     "stability": Check(
-        f"Stability over {BOOTSTRAPS} bootstraps",
-        _for_both(f"Neighbours that stay, {BOOTSTRAPS} bootstraps"),
-        (f"neighbours that stay over {BOOTSTRAPS} bootstraps",),
+        f"Repeat with {BOOTSTRAPS} bootstrap samples",
+        _for_both(f"Neighbours that stay, {BOOTSTRAPS} bootstrap samples"),
+        (f"neighbours that stay over {BOOTSTRAPS} bootstrap samples",),
         _over_bootstraps,
         BOOTSTRAPS,
         greater=True,

@@ -30,8 +30,9 @@ class Facts:
     label, note: method, and its settings that differ from the defaults.
     state: what the run is doing, and why it stopped.
     iteration: None before the start and for methods that do not iterate.
-    scores: "train" and "test": errors in per cent or, for regression, mean squared errors; "train R²", "test R²"; how
-        true the latent plane is, by the names of `supdr.quality`.
+    scores: "train" and "test": errors in per cent or, for regression, mean squared errors; "as new": of training rows
+        that are placed without their labels; "train R²", "test R²"; how true the latent plane is, by the names of
+        `supdr.quality`.
     size: number of support vectors or basis functions.
     seconds: spent inside the steps.
     problem: why it cannot be shown; empty if it can.
@@ -158,9 +159,9 @@ class Column:
     def _scores(self) -> dict[str, float]:
         assert self.frame is not None
         numbers, scene = self.frame.numbers, self.session.scene
-        scores: dict[str, float] = {name: numbers[name] for name in ("train", "test") if name in numbers}
+        scores: dict[str, float] = {name: numbers[name] for name in ("train", "as new", "test") if name in numbers}
         if scene is not None and scene.task == "regression":
-            for name in list(scores):
+            for name in [each for each in scores if each != "as new"]:
                 rows = scene.target[np.isfinite(scene.target) & (scene.is_test == (name == "test"))]
                 spread = float(np.var(rows)) if len(rows) else 0.0
                 if spread > 0:

@@ -100,9 +100,9 @@ DEFAULTS = "default settings"
 
 
 def differences(settings: Settings) -> str:
-    """Write what differs from the library's defaults: "Margin weight C = 10, Degree p = 3"; empty: nothing does."""
+    """Write what differs from the library's defaults: "Margin weight: 10, Degree: 3"; empty: nothing does."""
     changed = [spec for spec in METHOD_FORMS[settings.method] if settings.method_options[spec.name] != spec.default]
-    return ", ".join(f"{spec.title} = {_value_text(spec, settings.method_options[spec.name])}" for spec in changed)
+    return ", ".join(f"{spec.label}: {_value_text(spec, settings.method_options[spec.name])}" for spec in changed)
 
 
 def _value_text(spec: Any, value: Any) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import panel as pn
 
+from supdr.engine.iterate import Stop
 from supdr_viz.controls.presets import PresetGallery
 from supdr_viz.controls.sidebar import Controls
 from supdr_viz.experiment.methods import MENU, method_menu
@@ -23,6 +25,7 @@ from supdr_viz.pages.styles import CLASSES_CSS, FREE, HIDDEN_CSS
 from supdr_viz.pages.training_bar import TrainingBar
 from supdr_viz.pictures.types import Scene
 from supdr_viz.presets.gallery import plain_shelves
+from supdr_viz.run.status import ENDINGS
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bar import Bar, Button, Toggle
 from supdr_viz.ui.binding import BoundChoice
@@ -30,6 +33,7 @@ from supdr_viz.ui.bridge import CHOOSES, Bridge
 from supdr_viz.ui.notice import Notice, remarks
 from supdr_viz.views.objectives import Objectives
 from supdr_viz.views.plane import class_legend
+from supdr_viz.views.points import RINGS
 from supdr_viz.views.stage.components import Hub
 
 TITLE = '<h1 class="hidden">supdr comparison: several methods on the same rows, side by side</h1>'
@@ -49,8 +53,11 @@ PLACE_CSS = """
 """
 CURVES_HEIGHT = 150
 
-# States of all columns, which the status line says.
-SAID_ABOVE = ("ready", "running", "paused")
+# States that say no more than the iteration does.
+SAID_ABOVE = ("ready", "running", "paused", ENDINGS[Stop.max_iter])
+
+# Rings in the input space mark what lies beyond the boundary there: training rows, too, count without their labels.
+ERRORS, WRONG = RINGS["error"].name, "misclassified if placed without its label"
 
 BY = {f"by {label}": value for value, label in MEASURE.choices}
 
@@ -223,8 +230,8 @@ class CompareLayout:
             css_classes=[CHOOSES],
         )
         text = (
-            "All columns train on the same rows, with the same split and seed. Add up to four methods, or the same one "
-            "with other settings. In the explorer, Add to comparison brings the run that is shown there."
+            "All columns are fitted to the same training rows with the same seed. Compare up to four methods, or one "
+            "method with different settings. Add to comparison, on the page Explore, adds the run that is shown there."
         )
         return pn.Column(
             widgets.html("<h3>Add a column</h3>", margin=(4, 8)),
@@ -335,11 +342,11 @@ class CompareLayout:
         runs = {letter: frame.losses for letter, frame in frames.items() if frame is not None}
         stepping = {letter: curves for letter, curves in runs.items() if len(curves.iteration) > 1}
         if not stepping:
-            self._curves_head.text = widgets.card_head(self.objectives.title, "no steps yet")
+            self._curves_head.text = widgets.card_head(self.objectives.title, "Press Run to draw the objectives.")
         else:
             shown = max(frame.iteration for frame in frames.values() if frame is not None)
             self.objectives.show_runs(stepping, shown)
-            note = widgets.legend(self.objectives.legend) + "<span>each method's own</span>"
+            note = widgets.legend(self.objectives.legend) + "<span>each method minimises its own objective</span>"
             self._curves_head.text = widgets.card_head(self.objectives.title, note)
 
     def describe_data(self, scene: Scene, notes: Sequence[str]) -> None:
@@ -347,7 +354,8 @@ class CompareLayout:
         size = f"{scene.n_train:,} training and {int(scene.is_test.sum()):,} test rows, {scene.n_features:,} features"
         text = "".join(f"<p>{widgets.escape(part)}</p>" for part in (f"{size}.", scene.description, *notes) if part)
         self.about.object = f'<div class="small quiet">{text}</div>'
-        self.classes.object = f'<div class="keys">{widgets.legend(class_legend(scene))}</div>'
+        entries = [replace(each, name=WRONG) if each.name == ERRORS else each for each in class_legend(scene)]
+        self.classes.object = f'<div class="keys">{widgets.legend(entries)}</div>'
 
     def show_notice(self, text: str, kind: str = "info") -> None:
         """Say something in a box above the columns, which do not show what the controls say: dim them."""

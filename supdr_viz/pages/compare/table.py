@@ -15,6 +15,7 @@ CSS = """
 table { width: 100%; font-variant-numeric: tabular-nums; } td, th { max-width: none; padding: 2px 6px; }
 th[scope=col] { white-space: normal; vertical-align: bottom; } td.model { white-space: normal; min-width: 110px; }
 th.number, td.number { text-align: right; } tr:last-child > * { border-bottom: none; }
+td.number { white-space: nowrap; } p { margin: 4px 6px; }
 td.note { white-space: normal; color: var(--supdr-secondary); min-width: 130px; }
 td.best { font-weight: 700; color: var(--supdr-running); } tr.chosen td:first-child { color: var(--supdr-primary); }
 caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -25,11 +26,13 @@ CLASSIFICATION = (("train", "Train error"), ("test", "Test error"))
 MAP = (
     ("trustworthiness", "Trust"),
     ("continuity", "Continuity"),
-    ("neighbourhood_overlap", "Kept neighbours"),
-    ("knn_error", "k-NN error"),
-    ("distance_correlation", "Distances ρ"),
-    ("class_centre_correlation", "Centres ρ"),
+    ("neighbourhood_overlap", "Neighbours kept"),
+    ("knn_error", "Nearest-neighbour error"),
+    ("distance_correlation", "Correlation of distances"),
+    ("class_centre_correlation", "Correlation of class centres"),
 )
+
+IN_BRACKETS = "In brackets: the error of training rows that are placed without their labels, as test rows are."
 
 REGRESSION = (("train", "Train MSE"), ("test", "Test MSE"), ("train R²", "Train R²"), ("test R²", "Test R²"))
 
@@ -58,7 +61,8 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
         for name, _ in measures:
             value = row.scores.get(name)
             mark = " best" if value is not None and value == best.get(name) and len(rows) > 1 else ""
-            cells.append(f'<td class="number{mark}">{said(value, name, task)}</td>')
+            new = without_labels(row, task) if name == "train" else ""
+            cells.append(f'<td class="number{mark}">{said(value, name, task)}{new}</td>')
         for name in checks:
             answer = row.answers.get(name)
             mark = " best" if answer is not None and answer.value == best[name] and len(rows) > 1 else ""
@@ -67,19 +71,27 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
         cells += [f'<td class="model">{escape(row.size) or "–"}</td>', f'<td class="number">{seconds}</td>']
         cells.append(f"<td>{escape(row.state)}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
+    apart = any(without_labels(row, task) for row in rows)
+    note = f'<p class="quiet small">{IN_BRACKETS}</p>' if apart else ""
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Results"><table>'
         "<caption>Results of the columns</caption>"
         '<tr><th scope="col">Method</th><th scope="col">Settings</th>'
         f'<th scope="col" class="number">Iteration</th>{heads}'
         '<th scope="col">Model</th><th scope="col" class="number">Seconds</th><th scope="col">State</th></tr>'
-        f"{''.join(body)}</table></div>"
+        f"{''.join(body)}</table></div>{note}"
     )
+
+
+def without_labels(row: Facts, task: str) -> str:
+    """Write the error of training rows that are placed without their labels, in brackets; empty if it is the same."""
+    own, new = (said(row.scores.get(name), name, task) for name in ("train", "as new"))
+    return f" ({new})" if "as new" in row.scores and new != own else ""
 
 
 def table_csv(rows: Sequence[Facts]) -> str:
     """Write the table as CSV, unrounded."""
-    known = ("train", "test", "train R²", "test R²", *(name for name, _ in MAP))
+    known = ("train", "as new", "test", "train R²", "test R²", *(name for name, _ in MAP))
     names = [name for name in known if any(name in row.scores for row in rows)]
     text = io.StringIO()
     writer = csv.writer(text)

@@ -86,10 +86,13 @@ def test_without_test_rows_errors_are_not_measured():
 @pytest.mark.parametrize(
     ("button", "title", "answer"),
     [
-        ("± over 5 seeds", "Test error, 5 seeds", " ± "),
-        pytest.param("p by 19 shuffles", "p, 19 shuffles", "≤ 0.05", marks=pytest.mark.slow),
+        ("Repeat with 5 seeds", "Test error, 5 seeds", " ± "),
+        pytest.param("Test by 19 shuffles of the labels", "p value, 19 shuffles", "≤ 0.05", marks=pytest.mark.slow),
         pytest.param(
-            "Stability over 10 bootstraps", "Neighbours that stay, 10 bootstraps", " %", marks=pytest.mark.slow
+            "Repeat with 10 bootstrap samples",
+            "Neighbours that stay, 10 bootstrap samples",
+            " %",
+            marks=pytest.mark.slow,
         ),
     ],
 )
@@ -107,8 +110,8 @@ def test_the_page_says_them_until_the_settings_change(button, title, answer):
 def test_a_link_has_its_checks_made():
     with Visitor("?data=moons&data.n_samples=60&method=LDA&checks=stability,glory,chance", page="compare") as visitor:
         assert visitor.sees("There is no check 'glory'; accepted are seeds, chance, stability.")
-        assert visitor.settle().sees("p, 19 shuffles")
-        assert visitor.sees("Neighbours that stay, 10 bootstraps")
+        assert visitor.settle().sees("p value, 19 shuffles")
+        assert visitor.sees("Neighbours that stay, 10 bootstrap samples")
         assert "checks=chance,stability" in visitor.bridge.query
 
 

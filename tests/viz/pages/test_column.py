@@ -125,7 +125,7 @@ def test_the_program_says_the_answers_of_the_table(hands, columns, tmp_path):
     assert str(column.answers["stability"].value) in printed
     table = list(csv.DictReader(io.StringIO(csv_of(made, "table"))))
     assert float(table[0]["p by 19 shuffles of the labels"]) == column.answers["chance"].value
-    assert float(table[0]["neighbours that stay over 10 bootstraps"]) == column.answers["stability"].value
+    assert float(table[0]["neighbours that stay over 10 bootstrap samples"]) == column.answers["stability"].value
 
 
 def facts(**changes):

@@ -99,7 +99,7 @@ def test_keys_act_on_all_columns():
 @pytest.mark.parametrize(
     ("state", "iteration", "said"),
     [
-        ("done", 4_000, "test error <b>100.0 %</b> · done at <b>4,000</b>"),
+        ("iteration limit", 4_000, "test error <b>100.0 %</b> · iteration <b>4,000</b>"),
         ("converged", 400, "test error <b>100.0 %</b> · converged at <b>400</b>"),
         ("running", 4_000, "test error <b>100.0 %</b> · iteration <b>4,000</b>"),
         ("diverged", 4, "test error <b>100.0 %</b> · diverged at <b>4</b>"),

@@ -138,9 +138,9 @@ def test_more_than_four_columns_are_refused_and_removing_keeps_one():
 
 
 def test_differences_name_what_was_set():
-    assert differences(A) == "Margin weight C = 10"
+    assert differences(A) == "Margin weight: 10"
     assert differences(D) == ""
-    assert differences(C) == "Kernel = linear, Reconstruction share β = 0.2"
+    assert differences(C) == "Kernel: linear, Reconstruction share: 0.2"
 
 
 @pytest.mark.parametrize("name", COMPARISON_PRESETS)
