@@ -117,9 +117,9 @@ class SweepCharts:
         self.best = Chart(maps_in_cells)
         self.rival, self.difference = Chart(heatmap), Chart(difference)
         self.panel: MapPanel | None = None
-        head = widgets.card_head("Map", "Point at a cell or a line, or move a slider.")
+        head = widgets.card_head("Map", "Point at a cell or a line, or move the slider.")
         self.map_card = widgets.card(widgets.html(head, **widgets.HEAD))
-        head = widgets.card_head("Best cells", "by rank; a click runs one on one split")
+        head = widgets.card_head("Best cells", "best first; a click runs a cell on one split")
         self.best_card = widgets.card(widgets.html(head, **widgets.HEAD), self.best.place)
 
     def begin(self, **changes: Any) -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from supdr.sensitivity import Cell, Importance, Result, importance
 from supdr.sensitivity.scoring import GREATER_IS_BETTER
+from supdr_viz.export.picture import round_ticks
 from supdr_viz.export.plots_holoviews import dressed
 from supdr_viz.pages.sensitivity.numbers import (
     difference_text,
@@ -55,6 +56,9 @@ HEIGHT, STRIP_HEIGHT = 500, 150
 CURVE_HEIGHT, WIDE_HEIGHT = 249, 360
 BAR_HEIGHT, BARS_MARGIN = 30, 50
 
+# Ticks of the scores beside the curves.
+MOST_TICKS = 6
+
 OPEN_RUN = """
 const [number] = source.selected.indices
 if (number !== undefined) {
@@ -83,7 +87,7 @@ class View:
     """What the charts show.
 
     `result`: the grid, whose first parameter goes across, and its finished cells; `metric`: what the colours mean,
-    `measured`: in words; `percent`: whether scores are shown in per cent; `titles`, `symbols`: of the parameters;
+    `measured`: in words; `percent`: whether scores are shown in per cent; `titles`: of the parameters;
     `links`: to the explorer, by the number of the cell; `n_cells`: of the sweep, or of the grid if it is 0;
     `options`: current values of parameters; `narrow`: there is little room, as on a phone; `dark`: the theme; `maps`:
     of the cells, if they are shown, and `walk`: which of them is the large one; `example`: name of the prepared sweep
@@ -97,7 +101,6 @@ class View:
     measured: str = ""
     percent: bool = False
     titles: Sequence[str] = ("",)
-    symbols: Sequence[str] = ()
     links: Mapping[int, str] = field(default_factory=dict)
     n_cells: int = 0
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -369,6 +372,7 @@ def curve(view: View, axis: int) -> hv.Overlay:
     axis = min(axis, len(view.values) - 1)
     line = _marginal(view, axis)
     x, mean, width, best, texts = line
+    limits = _room(*(each for other in range(len(view.values)) for each in _reach(*_marginal(view, other)[1:4])))
     band = hv.Spread((x, mean, width), "x", ["score", "width"])
     lines = hv.Curve((x, mean), "x", "score"), hv.Curve((x, best), "x", "score")
     dots = hv.Scatter((x, mean, best, texts), "x", ["score", "best", "text"])
@@ -390,9 +394,9 @@ def curve(view: View, axis: int) -> hv.Overlay:
     ).opts(
         hv.opts.Overlay(
             xlim=(-0.5, len(view.values[axis]) - 0.5),
-            ylim=_room(mean - width, mean + width, best),
+            ylim=limits,
             xticks=ticks(view.values[axis], "curve" if view.means.ndim > 1 else "narrow" if view.narrow else "heatmap"),
-            yticks=4,
+            yticks=round_ticks(*limits, MOST_TICKS),
             xlabel=view.titles[axis],
             ylabel=view.measured,
             yformatter=per_cent_ticks(view),
@@ -432,6 +436,11 @@ def _room(*curves: NDArray) -> tuple[float, float]:
     return float(low - margin), float(high + margin)
 
 
+def _reach(mean: NDArray, width: NDArray, best: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """Return what a curve, its band and its best cells reach: all curves have one scale."""
+    return mean - width, mean + width, best
+
+
 def bars(view: View) -> hv.Overlay:
     """Return the importance of each parameter, of both together and of the folds, with its spread over the folds."""
     shares = dict(reversed(_shares(view).items()))  # the first one stands at the top
@@ -463,12 +472,12 @@ def _shares(view: View) -> dict[str, tuple[float, float]]:
     importance = view.importance
     if importance is None:
         return {}
-    titles, symbols = (dict(zip(view.result.grid, each)) for each in (view.titles, view.symbols or view.titles))
-    shares = {}
-    for names, share in importance.effects.items():
-        if len(names) <= 2:
-            pair = "both together" if len(titles) == 2 else " × ".join(symbols[name] for name in names)
-            shares[titles[names[0]] if len(names) == 1 else pair] = share, importance.spread.get(names, 0.0)
+    titles, spread = dict(zip(view.result.grid, view.titles)), importance.spread
+    shares = {titles[name]: (importance.effects[name,], spread.get((name,), 0.0)) for name in titles}
+    if len(titles) == 2:
+        shares["both together"] = importance.together, spread.get(tuple(titles), 0.0)
+    elif len(titles) > 2:
+        shares["several together"] = importance.together, 0.0
     return {**shares, "folds": (importance.folds, 0.0)}
 
 

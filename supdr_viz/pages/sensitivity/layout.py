@@ -45,9 +45,7 @@ GRID_CSS = """
 BROAD, SLIM, FULL = "var(--broad)", "var(--slim)", "1 / -1"
 
 # Stands for the result until there are finished cells.
-NO_RESULT = (
-    '<p class="quiet small">Once cells are finished, this says which one is best and which parameter matters.</p>'
-)
+NO_RESULT = '<p class="quiet small">Press Run: the best cell and the most important parameter are named here.</p>'
 
 BUTTON = {
     Phase.running: ("Pause", "pause"),
@@ -121,7 +119,8 @@ class SensitivityLayout:
             styles=FREE,
             **widgets.WIDE,
         )
-        self._cost = self._curve_words = ""
+        self._n_cells = self._n_fits = 0
+        self._note = self._curve_words = ""
         controls = pn.Column(self.presets.view, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
         self.page = widgets.make_page(
             bridge,
@@ -156,7 +155,7 @@ class SensitivityLayout:
         result, _ = self._card(
             "Result",
             widgets.flow(said, charts.bars.place, gap="0 24px"),
-            note="the best cell; bars: a parameter's share of the variance of all fits; thin lines: ± s.d. over folds",
+            note="Bars: share of the variance of all fits; thin lines: ± standard deviation over folds",
         )
         cards = {"heat": heat, "map": charts.map_card, "best": charts.best_card, "curves": curves, "result": result}
         self._cards = cards
@@ -193,24 +192,28 @@ class SensitivityLayout:
 
     def describe(self, settings: SweepSettings, titles: Sequence[str], metric: str, note: str) -> None:
         """Say what the plots show; `note`: which rows are fitted, if not all."""
-        protocol = f"{settings.folds} folds" if settings.folds > 1 else f"{per_cent(settings.base.test_share)} held out"
+        protocol = (
+            f"{settings.folds} folds"
+            if settings.folds > 1
+            else f"{per_cent(settings.base.test_share)} of the rows, held out"
+        )
         if settings.repeats > 1:
             protocol += f", {settings.repeats} repetitions"
-        protocol += ", test rows take part unlabelled" if settings.transductive else ""
-        protocol += ", warm starts" if settings.warm else ""
+        protocol += ", with test rows as unlabelled rows" if settings.transductive else ""
+        protocol += ", with warm starts" if settings.warm else ""
         if len(titles) < 3:
-            words = f"{metric}, mean over {protocol}. The frame marks the current setting; a click runs a cell."
+            words = f"Mean {metric} over {protocol}. ★: the best; frame: the current setting. A click runs a cell."
         else:
-            words = f"{metric}, mean over {protocol}. A line is a cell; a click runs it."
+            words = f"Each line is a cell: its parameters and the mean {metric} over {protocol}. A click runs a cell."
         kind = ("Cells", "Heatmap", "Parallel axes")[min(len(titles), 3) - 1]
         self._heat_head.object = widgets.card_head(kind, widgets.escape(words))
         self.maps.disabled = len(titles) > 2
         self.say_search("")
-        dashed = "; dashed: best over the other " + ("axis" if len(titles) == 2 else "axes")
-        self._curve_words = "mean ± s.d." + (dashed if len(titles) > 1 else " over folds")
+        self._curve_words = "mean ± standard deviation" + (
+            "; dashed: the best cell" if len(titles) > 1 else " over folds"
+        )
         self.result.object = NO_RESULT
-        self._cost = f"Run makes {_count(settings.n_fits, 'fit')} for {_count(settings.n_cells, 'cell')}."
-        self._cost += f" {note}" if note else ""
+        self._n_cells, self._n_fits, self._note = settings.n_cells, settings.n_fits, f" {note}" if note else ""
         self.arrange()
 
     def arrange(self) -> None:
@@ -226,7 +229,7 @@ class SensitivityLayout:
             "map": SLIM if several > 1 else FULL,
             "curves": SLIM if beside else FULL,
         }
-        words = self._curve_words if any_cell else "the curves grow as cells finish"
+        words = self._curve_words if any_cell else "Press Run: the curves grow as cells finish."
         self._curve_head.object = widgets.card_head("Marginal curves", widgets.escape(words))
         shown = {"map": mapped, "best": several > 2 and mapped and any_cell, "curves": beside or any_cell}
         for name, card in self._cards.items():
@@ -247,8 +250,12 @@ class SensitivityLayout:
             self.notice.say(f"The sweep failed: {message}", "error")
 
     def _cost_of(self, cells: int) -> str:
-        shown = f" {_count(cells, 'cell')} are shown." if cells else ""
-        return f"{self._cost} Finished cells are cached.{shown}"
+        """Say what Run would compute; `cells`: how many are finished."""
+        if cells and cells == self._n_cells:
+            each = _count(self._n_fits // cells, "fit")
+            return f"All {_count(cells, 'cell')} are computed ({each} each).{self._note}"
+        known = f" {cells:,} of them are computed." if cells else ""
+        return f"Run makes {_count(self._n_fits, 'fit')} for {_count(self._n_cells, 'cell')}.{known}{self._note}"
 
     def say_search(self, text: str, *, searching: bool = False) -> None:
         """Say what a search has found, as HTML, or that it is at work."""
@@ -281,10 +288,10 @@ class SensitivityLayout:
         words = []
         if best is not None:
             fits = len(best.outcomes)
-            of = f" (mean and deviation of {fits} fits)" if fits > 1 else ""
+            of = f" (mean ± standard deviation of {fits} fits)" if fits > 1 else ""
             words.append(
                 f"Best {METRICS[metric]}: <b>{view.score_of(best)}</b>{of} at "
-                f"{widgets.symbols(place(best.params))}; chosen on the rows it is judged on, hence optimistic."
+                f"{widgets.symbols(place(best.params))}. This error is optimistic: the cell was chosen by it."
             )
         if view.importance is not None:
             titles = dict(zip(result.grid, view.titles))
@@ -292,15 +299,13 @@ class SensitivityLayout:
             words.append(widgets.symbols(shares if shares.endswith(".") else f"{shares} of the variance of all fits."))
         failed = [cell for cell in result.cells.values() if cell.errors]
         if failed:
-            words.append(f"{len(failed)} cells failed, for instance: {widgets.escape(failed[0].errors[0])}")
+            words.append(f"{_count(len(failed), 'cell')} failed, for instance: {widgets.escape(failed[0].errors[0])}")
         shared = {cell.shared for cell in result.cells.values() if cell.shared}
         if shared:
             parts = widgets.escape(", ".join(sorted(shared)))
-            words.append(
-                f"Cells have parts of their computation in common ({parts}): done once, and no number is changed."
-            )
+            words.append(f"Cells share parts of their computation ({parts}). This changes no result.")
         if any(cell.warm for cell in result.cells.values()):
-            words.append("Warm starts: cells may have ended in other local optima than fresh starts would.")
+            words.append("With warm starts, cells may end in other local optima than with fresh starts.")
         text = "".join(f'<p class="small">{each}</p>' for each in words) or NO_RESULT
         if self.result.object != text:
             self.result.object = text
@@ -346,9 +351,9 @@ def _status(phase: Phase, progress: Progress | None, message: str) -> str:
         words += f" · {duration(left)} left" if left is not None and progress.done < progress.total else ""
         words += " · starting the workers" if not progress.done else ""
     if phase is Phase.waiting:
-        words += " · another sweep of this server goes first"
+        words += " · waiting for another sweep on this server"
     if progress.stored:
-        words += f" · {progress.stored:,} of them cached"
+        words += f" · {progress.stored:,} of them from earlier runs"
     bar = (
         f'<div class="bar" role="progressbar" aria-label="fits" aria-valuemin="0" aria-valuemax="100" '
         f'aria-valuenow="{share:.0f}"><i style="width:{share:.1f}%"></i></div>'

@@ -65,15 +65,16 @@ def difference_text(value: float, *, percent: bool) -> str:
 
 
 def ticks(values: Sequence[Any], where: str = "") -> list[tuple[int, str]]:
-    """Return the places of the labels that have room along an axis, with their texts; both ends have one.
+    """Return the places of the labels that have room along an axis, at equal distances, with their texts.
 
     `where`: a key of `MOST_LETTERS` for an axis that goes across; empty: it goes up.
     """
     texts = [tick_text(value) for value in values]
     stride = _stride([len(text) for text in texts], MOST_LETTERS[where]) if where else -(-len(values) // MOST_UP)
-    last = len(values) - 1
-    places = np.linspace(0, last, max(last // stride, 1) + 1).round().astype(int)
-    return [(place, texts[place]) for place in sorted({*places.tolist()})]
+    last = max(len(values) - 1, 1)
+    # Both ends have a label where that takes no more than twice the distance.
+    stride = next((each for each in range(stride, 2 * stride + 1) if last % each == 0), stride)
+    return [(place, texts[place]) for place in range(0, len(values), stride)]
 
 
 def _stride(lengths: Sequence[int], most: int) -> int:

@@ -249,7 +249,6 @@ class Sensitivity:
                 measured=METRICS[settings.metric],
                 percent=in_per_cent(settings.metric, self._task),
                 titles=titles,
-                symbols=[self._spec(name).symbol.replace("_", "") or name for name in grid],
                 links={number: self._link(params) for number, params in cells.items()},
                 n_cells=len(cells),
                 options=settings.base.method_options,

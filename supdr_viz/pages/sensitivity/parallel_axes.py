@@ -23,6 +23,9 @@ from supdr_viz.pages.sensitivity.elements import (
 from supdr_viz.pages.sensitivity.numbers import ticks
 from supdr_viz.pages.sensitivity.ranking import ranks
 
+# The best lines, which are drawn thick.
+STRONGEST = 5
+
 # The line under the pointer that was drawn last is the best of them.
 POINT = """
 const number = source.data.rank[cb_data.index.indices.at(-1)]
@@ -32,7 +35,7 @@ if (number !== undefined && number !== place.data.number[0]) place.data = {numbe
 
 def parallel(view: View) -> hv.Overlay:
     """Return the finished cells as lines over parallel axes: one for each parameter, and the score at the right."""
-    columns = ["value", "text", "link", "rank"]
+    columns = ["value", "text", "link", "rank", "width", "alpha"]
     cells = hv.Contours(_lines(view), ["x", "y"], [hv.Dimension("value", range=view.limits), *columns[1:]]).opts(
         color="value",
         cmap=view.contrasting,
@@ -41,7 +44,8 @@ def parallel(view: View) -> hv.Overlay:
         colorbar_opts={"width": 12, "label_standoff": 6, "padding": 4, "background_fill_alpha": 0},
         cformatter=per_cent_ticks(view),
         clabel="",
-        line_width=2,
+        line_width="width",
+        line_alpha="alpha",
         nonselection_alpha=1.0,
         tools=[HoverTool(tooltips=CELL_TOOLTIP, line_policy="nearest"), TapTool()],
         hooks=[opening_runs("sweep cells"), _pointing(view)],
@@ -85,6 +89,7 @@ def _lines(view: View) -> list[dict[str, Any]]:
         heights = [place / max(size - 1, 1) for place, size in zip(places, view.result.shape)]
         y = np.array([*heights, (score - low) / (high - low)])
         said = {"value": score, "text": cell_text(view, number), "link": view.links.get(number, ""), "rank": rank}
+        said |= {"width": 3.0, "alpha": 1.0} if rank < STRONGEST else {"width": 1.0, "alpha": 0.45}
         lines.append({"x": np.arange(float(len(y))), "y": y, **said})
     for line, link in zip(lines, packed_links([line["link"] for line in lines])):
         line["link"] = link

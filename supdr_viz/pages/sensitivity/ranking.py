@@ -34,7 +34,6 @@ def ranked(view: View, most: int = MOST_RANKED) -> View:
         view,
         result=Result({"rank": names or [""]}, view.result.metrics, renumbered),
         titles=["Rank"],
-        symbols=["rank"],
         links={rank: view.links.get(number, "") for rank, number in enumerate(numbers)},
         places={rank: cell_place(view, number) for rank, number in enumerate(numbers)},
         n_cells=len(numbers),

@@ -33,9 +33,9 @@ def test_a_sweep_knows_what_was_computed_before():
         assert visitor.sees("8 of 8 fits")
         assert "4 of 4 cells" in visitor.status
         visitor.press("Run").settle()
-        assert visitor.sees("8 of them cached")
+        assert visitor.sees("8 of them from earlier runs")
     with swept() as another:  # whoever opens the link has it, too
-        assert another.press("Run").settle().sees("8 of them cached")
+        assert another.press("Run").settle().sees("8 of them from earlier runs")
 
 
 def test_a_sweep_waits_for_the_kernels_of_its_methods(compiler):
@@ -173,7 +173,7 @@ def test_a_cell_that_is_opened_runs_and_says_on_which_split(fits, mean):
 def test_prepared_sweeps_have_pictures_and_links():
     with swept("") as visitor:
         cards = {card["name"]: card for shelf in visitor.open_gallery() for card in shelf["cards"]}
-        assert visitor.sees("Run makes 320 fits for 64 cells")
+        assert visitor.sees("All 64 cells are computed (5 fits each)")
         assert cards[SWEEP_PRESETS.opening.name]["source"] == "320 fits"
     for name, preset in SWEEP_PRESETS.items():
         query = sweep_query(preset.settings)
