@@ -9,7 +9,7 @@ from typing import Any
 import panel as pn
 
 from supdr.datasets import Dataset
-from supdr_viz.controls.forms import Form, NumberField, make_knob
+from supdr_viz.controls.forms import RESTARTS, Form, NumberField, make_knob
 from supdr_viz.controls.openml import OpenMLPanel
 from supdr_viz.controls.part import Change, Part
 from supdr_viz.controls.rows_panel import RowsPanel
@@ -48,7 +48,9 @@ class DataControls(Part):
         self.file_button = widgets.button(
             "Open a file …", self.open_file, icon="upload_file", margin=(2, 8, 6, 8), **widgets.WIDE
         )
-        self.view = pn.Column(widgets.section("Data"), self.menu, self._body, margin=0, **widgets.WIDE)
+        self.view = pn.Column(
+            widgets.section("Data", f"{RESTARTS} restarts the run"), self.menu, self._body, margin=0, **widgets.WIDE
+        )
         self._show_source(settings.data)
 
     @property

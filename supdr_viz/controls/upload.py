@@ -69,7 +69,7 @@ def limits_text() -> str:
     formats = ", ".join(extension[1:] for extension in EXTENSIONS)
     return (
         f"A table of at most {largest.max_bytes / 1e6:g} MB, {largest.max_rows:,} rows and {largest.max_columns:,} "
-        f"columns. Formats: {formats}, also gzipped. It is held in memory only while a page of yours is open."
+        f"columns. Formats: {formats}, also gzipped. It is kept in memory only while you have a page of this app open."
     )
 
 

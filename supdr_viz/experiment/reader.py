@@ -44,9 +44,9 @@ class Reader:
     def finish(self) -> None:
         """Say of each entry that is left that it is unknown."""
         for name in list(self.entries)[:MAX_NAMED]:
-            self.say(f"The setting {quoted(name)} is unknown here and was ignored.")
+            self.say(f"The setting {quoted(name)} is unknown and is ignored.")
         if len(self.entries) > MAX_NAMED:
-            self.say(f"{len(self.entries) - MAX_NAMED} more unknown settings were ignored.")
+            self.say(f"{len(self.entries) - MAX_NAMED} more unknown settings are ignored.")
         self.entries.clear()
 
     # --- settings, where a bad value becomes the default or is clamped ------------------------------------------------
@@ -72,7 +72,7 @@ class Reader:
         value = self.take(name, default)
         if isinstance(value, str) and value in offered:
             return value
-        then = f"accepted are {listed(offered)}" if self.refuses else f"using {quoted(default)} instead"
+        then = f"accepted are {listed(offered)}" if self.refuses else f"{quoted(default)} is used"
         unknown = f"There is no {kind} {quoted(value)}; {then}."
         self.say((needs or {}).get(str(value), unknown))
         return default

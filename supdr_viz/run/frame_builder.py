@@ -334,7 +334,7 @@ def latent_rows(fitted: Any, split: Split, shown: str) -> NDArray:
 def _latent_caption(options: DisplayOptions, n_components: int, embedding: str) -> str:
     """Say what the rows are or, where a plane of them is drawn, which: there is room for few words."""
     if n_components == 1:
-        return "1-D, jittered"
+        return "one dimension, random heights"
     if n_components == 2:
         return "placed without labels" if options.latent == "transform" else embedding
     if options.latent_axes is not None and max(options.latent_axes) < n_components:

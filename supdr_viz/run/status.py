@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from supdr.engine.iterate import Stop
 
 STOP_SENTENCES = {
-    Stop.converged: "Converged: Run adds one step.",
-    Stop.max_iter: "All iterations done: Run goes on.",
-    Stop.no_improvement: "Stopped, as the held-out error no longer improves; the best iterate is shown: Run goes on.",
-    Stop.diverged: "Diverged: the objective is no longer finite. Try a smaller learning rate. "
-    "The last finite iterate is shown.",
+    Stop.converged: "Converged. Press Run for one more iteration.",
+    Stop.max_iter: "Iteration limit reached. Press Run to continue.",
+    Stop.no_improvement: "Stopped early: the held-out error no longer falls. The best iteration is shown. Press Run to "
+    "continue.",
+    Stop.diverged: "Diverged: the objective is no longer finite. The last finite iteration is shown. Try a smaller "
+    "learning rate.",
     Stop.interrupted: "",
 }
 
 # Where there is but one iterate.
-FITTED_AT_ONCE = "Fitted in one step: Run changes nothing."
+FITTED_AT_ONCE = "Fitted in one step. Nothing is left to run."
 
 
 class Phase(enum.StrEnum):
@@ -46,7 +47,7 @@ WORDS = {
 }
 
 # Why a run is finished.
-ENDINGS = {Stop.converged: "converged", Stop.no_improvement: "stopped early", Stop.max_iter: "done"}
+ENDINGS = {Stop.converged: "converged", Stop.no_improvement: "stopped early", Stop.max_iter: "iteration limit"}
 
 
 @dataclass(frozen=True)
@@ -66,5 +67,7 @@ class Status:
         """The state of one run among several, and why it has ended, in a word or two."""
         if self.phase is Phase.empty:
             return "cannot run"
+        if self.message == FITTED_AT_ONCE:
+            return "fitted"
         ending = ENDINGS.get(self.stop) if self.phase is Phase.finished and self.stop is not None else None
         return ending or self.phase.value

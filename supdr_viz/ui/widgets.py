@@ -107,9 +107,11 @@ def html(text: str = "", *, css: str = "", **options: Any) -> pn.pane.HTML:
     return pn.pane.HTML(text or EMPTY, **{"margin": MARGIN, "stylesheets": sheets, **WIDE, **options})
 
 
-def section(title: str) -> pn.pane.HTML:
-    """Make the heading of a group of controls."""
-    return html(f"<h2>{escape(title)}</h2>", margin=(14, 8, 4, 8))
+def section(title: str, note: str = "") -> pn.pane.HTML:
+    """Make the heading of a group of controls, with a note at its right."""
+    look = "display:flex;justify-content:space-between;align-items:baseline"
+    beside = f'<span class="quiet small">{escape(note)}</span>' if note else ""
+    return html(f'<div style="{look}"><h2>{escape(title)}</h2>{beside}</div>', margin=(14, 8, 4, 8))
 
 
 def caption(text: str = "", **options: Any) -> pn.pane.HTML:

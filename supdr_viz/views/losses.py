@@ -104,7 +104,7 @@ class Losses(CurveView):
         entries.sort(key=lambda entry: order.get(entry.name, 1))
         if self._gap is None:
             return entries
-        name = f"lower bound (gap {self._gap:.1f} %)"
+        name = f"lower bound ({self._gap:.1f} % below)"
         return [replace(entry, name=name) if entry.name.startswith("lower bound") else entry for entry in entries]
 
     def show_frame(self, frame: Frame) -> None:

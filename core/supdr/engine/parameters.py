@@ -128,7 +128,7 @@ class Parameter:
     @property
     def bounds(self) -> str:
         """The range of a slider, in words."""
-        return f"{'0, or ' if self.zero else ''}{self.low:g} and {self.high:g}"
+        return f"{'0, or ' if self.zero else ''}{_typeset(self.low)} and {_typeset(self.high)}"
 
     def check(self, value: Any) -> None:
         """Raise ValueError unless the constructor accepts `value`."""
@@ -190,8 +190,14 @@ class Parameter:
         if clamped == number or (self.zero and number == 0):
             return clamped, ""
         if clamped != value:
-            return clamped, f"{self.label} must lie between {self.bounds}; got {number:g}, so {clamped:g} is used."
-        return clamped, f"{self.label} must be a whole number; got {number:g}, so {clamped} is used."
+            said = f"got {_typeset(number)}, so {_typeset(clamped)} is used."
+            return clamped, f"{self.label} must lie between {self.bounds}; {said}"
+        return clamped, f"{self.label} must be a whole number; got {_typeset(number)}, so {_typeset(clamped)} is used."
+
+
+def _typeset(number: float) -> str:
+    """Write a number with the minus sign of print."""
+    return f"{number:g}".replace("-", "\N{MINUS SIGN}")
 
 
 def _in_words(option: Any) -> str:

@@ -37,9 +37,9 @@ EDGES, SPREAD, DIRECTIONS = "shortest to longest edge", "width to distance of cl
 DIAGNOSTICS = {EDGES: "edge_ratio", SPREAD: "spread", DIRECTIONS: "sv_ratio"}
 
 HELP = {
-    EDGES: "smallest by largest distance of two class means: 1 where all are equally far apart",
-    SPREAD: "distance to the own mean by distance of the means: 0 once classes have become points",
-    DIRECTIONS: "smallest by largest singular value of the class means: 1 where no direction is preferred",
+    EDGES: "Smallest distance of two class means, divided by the largest: 1 if all are equally far apart.",
+    SPREAD: "Distance of rows to the mean of their class, divided by that of the means: 0 if classes are points.",
+    DIRECTIONS: "Smallest singular value of the class means, divided by the largest: 1 if all directions are alike.",
 }
 
 

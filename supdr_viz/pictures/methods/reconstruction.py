@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from supdr_viz.pictures.methods.mode import Mode
 from supdr_viz.pictures.picture import Key, Picture
 from supdr_viz.pictures.types import Scene
+
+JOINED = "a line joins each row to its original place"
+EXACT = "every row lies in its original place"
+
+# Shortest line that can be seen, as a share of the width.
+SEEN = 0.01
 
 
 def reconstruction(*, fitted: Any, scene: Scene) -> Picture:
@@ -14,14 +22,18 @@ def reconstruction(*, fitted: Any, scene: Scene) -> Picture:
 
     `fitted`: with ``reconstruction_``.
     """
+    left, right = scene.plane.extent[:2]
+    rows = scene.plane.project(fitted.reconstruction_)
+    farthest = np.abs(rows - scene.position[: len(rows)]).max(initial=0.0)
     return Picture(
         extent=scene.plane.extent,
         roles=("muted",),
-        rows=scene.padded(scene.plane.project(fitted.reconstruction_)),
+        rows=scene.padded(rows),
         tips=scene.position,
         tip_mark="origin",
         keys=(Key("original", "muted"), Key("error of reconstruction", "muted", "line")),
+        caption=EXACT if farthest < SEEN * (right - left) else "",
     )
 
 
-RECONSTRUCTION = Mode("reconstruction", "reconstruct", "Reconstruction", "faint: original", reconstruction)
+RECONSTRUCTION = Mode("reconstruction", "reconstruct", "Reconstruction", JOINED, reconstruction)

@@ -163,7 +163,7 @@ def test_logistic_pca_names_the_column_that_is_no_bit():
 def test_junk_in_a_link_falls_back_with_a_sentence():
     query = "?data=spirals&data.noise=nan&method=NSDR&method.C=1e99&junk=%3Cscript%3E&seed=x&view.latent=9,9"
     with Visitor(query) as visitor:
-        assert visitor.sees("is unknown here and was ignored")
+        assert visitor.sees("is unknown and is ignored")
         assert visitor.sees("9,9")
         assert steps(visitor, 1).iteration == 1
         assert "junk" not in visitor.query
@@ -293,7 +293,7 @@ def test_one_latent_dimension_is_a_strip():
     with Visitor("?data=moons&data.n_samples=80&method=LSDR&method.n_components=1") as visitor:
         steps(visitor, 3)
         assert len(set(visitor.places("latent")[:, 1])) > 50
-        assert visitor.sees("1-D, jittered")
+        assert visitor.sees("one dimension, random heights")
 
 
 @pytest.mark.slow
@@ -357,9 +357,9 @@ def test_all_rows_labelled_leave_no_ring_and_keep_the_choice():
 @pytest.mark.parametrize(
     ("query", "words", "more"),
     [
-        ("?data=iris&method=LDA", "Fitted in one step: Run changes nothing.", 0),
-        ("?data=iris&method=MAC&method.max_iter=5", "All iterations done: Run goes on.", 5),
-        ("?data=moons&method=MAC&method.max_iter=500", "Converged: Run adds one step.", 1),
+        ("?data=iris&method=LDA", "Fitted in one step. Nothing is left to run.", 0),
+        ("?data=iris&method=MAC&method.max_iter=5", "Iteration limit reached. Press Run to continue.", 5),
+        ("?data=moons&method=MAC&method.max_iter=500", "Converged. Press Run for one more iteration.", 1),
     ],
 )
 def test_a_finished_run_says_what_run_would_do(query, words, more):
