@@ -366,6 +366,10 @@ class Visitor:
 
     def open_fold(self, title):
         """Open what is folded away, or close what is open."""
-        fold = next(iter(self.page.select(lambda each: title in (getattr(each, "_names", None) or []))))
-        self.do(lambda: fold.param.update(active=sorted({*fold.active} ^ {list(fold._names).index(title)})))
+
+        def titles(each):
+            return list(getattr(each, "_names", None) or [])
+
+        fold = next(iter(self.page.select(lambda each: title in titles(each))))
+        self.do(lambda: fold.param.update(active=sorted({*fold.active} ^ {titles(fold).index(title)})))
         return self
