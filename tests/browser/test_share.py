@@ -195,7 +195,7 @@ def test_report_and_film_of_a_run(open_app, tmp_path):
     end, reconstructed = shot(page, "#latent"), shot(page, "#method")
     other, same = (away(each, end) for each in filmed)
     assert same < 0.3 * other  # the film shows what the page shows
-    assert page.get_by_text("Reconstruction: a line joins each row to its original place").is_visible()
+    assert page.get_by_text("Reconstruction: lines lead to the originals").is_visible()
     assert page.get_by_text("error of reconstruction").is_visible()
     slider.press("Home")
     expect(said).to_contain_text("iteration 0 ")

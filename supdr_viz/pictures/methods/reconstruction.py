@@ -10,7 +10,7 @@ from supdr_viz.pictures.methods.mode import Mode
 from supdr_viz.pictures.picture import Key, Picture
 from supdr_viz.pictures.types import Scene
 
-JOINED = "a line joins each row to its original place"
+JOINED = "lines lead to the originals"
 EXACT = "every row lies in its original place"
 
 # Shortest line that can be seen, as a share of the width.
