@@ -18,6 +18,7 @@ from supdr_viz.ui.markup import STATUS_CSS
 from supdr_viz.views.stage.components import Hub
 
 ITERATION = '<span class="quiet small" aria-hidden="true">Iteration</span>'
+ITERATION_CSS = "@media (max-width: 599.95px) { :host { display: none; } }"
 
 GROW = {"flex": "1 1 240px", "width": "auto", "min-width": "0"}
 
@@ -83,7 +84,7 @@ class TrainingBar:
         self.buttons = Bar(pressed, styles={"--gap": "2px", "--push-margin": "4px 4px 4px 0"})
         buttons = widgets.flow(self.buttons, self.status, gap="2px", margin=0)
         line = pn.Row(
-            widgets.html(ITERATION, width=58, sizing_mode=None, margin=0),
+            widgets.html(ITERATION, css=ITERATION_CSS, width=58, sizing_mode=None, margin=0),
             self.scrubber,
             Bar({"live": self.live}, styles={"--push-margin": "0"}),
             margin=0,

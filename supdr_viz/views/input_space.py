@@ -50,6 +50,8 @@ class InputPlane(PlaneView):
             what = f"PCA plane ({100 * plane.share:.0f} % of variance)"
         else:
             what = "" if plane.exact else " × ".join(name for name in plane.axis_names if name)
+        if self.points.data_only:
+            return what
         errors, share = self.points.ringed("input") == "error", self.points.ring_share("input")
         some = f"every {1 / share:.0f}{'th error' if errors else 'th labelled row'}" if 0.0 < share < 0.7 else ""
         ringed = f"{some or ('misclassified points' if errors else 'labelled rows')} ringed"

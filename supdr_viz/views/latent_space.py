@@ -90,7 +90,7 @@ class LatentSpace(PlaneView):
         if frame is None:
             return ""
         if self.points.surface is not None and self.points.surface.latent is None:
-            return "no regions: the classifier also uses a hidden coordinate"
+            return "no regions: the classifier uses more than these two coordinates"
         surface = self.points.surface
         if surface is not None and surface.counted is not None and surface.counted != frame.iteration:
             return f"{frame.latent_caption} · density of iteration {surface.counted:,}"

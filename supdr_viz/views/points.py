@@ -77,6 +77,7 @@ class Points:
     colour_by, size_by: what the colours and the sizes of rows mean, see `row_colours.row_colours`; colours may mean
         "spread", too, and sizes "", nothing.
     truth: how true the latent plane was when it was last measured.
+    data_only: whether nothing is shown that a method makes of the rows.
     """
 
     def __init__(self, stage: Stage | None = None, selection: Selection | None = None) -> None:
@@ -92,6 +93,7 @@ class Points:
         self._mode: str | None = None
         self._surface_range = (0.0, 1.0)
         self._ringed: dict[str, tuple[int, int]] = {}
+        self.data_only = False
         self._loops: list[Callable[[str, NDArray | None], Any]] = []
         self._facts_shown: tuple[Surface | None, RowValue | None] | None = None
         self._prepared: tuple[tuple[Any, ...], dict[str, dict[str, Places]]] | None = None
@@ -312,6 +314,8 @@ class Points:
         marked = self.scene.is_labelled if self.ringed(view) == "labelled" else rows
         if self.colour_by == "trust":
             marked = misplaced_rows(self.truth, len(marked)) if view == "latent" else np.zeros_like(marked)
+        if self.data_only and self.ringed(view) != "labelled":
+            marked = np.zeros_like(marked)
         marked = self._of(marked)
         shown = self._some(marked)
         self._ringed[view] = int(np.count_nonzero(marked)), int(np.count_nonzero(shown))

@@ -25,7 +25,7 @@ from supdr_viz.ui.lazy import Choice
 from supdr_viz.ui.notice import Notice, remarks
 from supdr_viz.ui.page_thread import follow
 from supdr_viz.views.board import Board
-from supdr_viz.views.colours import colour_choices
+from supdr_viz.views.colours import PICK_ERRORS, colour_choices
 from supdr_viz.views.plane import class_legend
 from supdr_viz.views.points import Points, shows_pictures
 
@@ -41,8 +41,25 @@ TITLE = "supdr explorer: see supervised dimensionality reduction learn"
 AT_EDGE = {"margin-left": "-8px", "width": "calc(100% + 16px)", "max-width": "none"}
 INSIDE = {"margin-left": "0", "width": "auto", "max-width": "100%"}
 
-# Legend, menus and search share a row with the scrubber where there is room.
-BESIDE = {"flex": "0 1 auto", "min-width": "0", "max-width": "100%", "width": "auto"}
+# Legend, menus and search share a row with the scrubber where there is room; of a narrow window the scrubber stands
+# beside the buttons, and what is less in use below the cards.
+BESIDE = ":host { flex: 0 1 auto; min-width: 0; max-width: 100%; width: auto; }"
+RUN_LINE = """
+:host { flex: 1 1 240px; min-width: 0; width: auto; }
+@media (max-width: 599.95px) { :host { flex-basis: 100px; order: -1; } }
+"""
+RUN_BUTTONS = """
+@media (max-width: 599.95px) {
+  :host { order: -2; flex: none; width: auto; } .bar { flex-wrap: nowrap; min-width: 0; }
+  .part.speed { display: none !important; }
+}
+"""
+RUN_STATUS = """
+:host { flex: 1 1 240px; width: auto; min-width: 0; }
+@media (max-width: 599.95px) { :host { margin: 0 !important; } }
+"""
+LINE_END = ":host { flex: 0 0 100%; height: 0; } @media (max-width: 599.95px) { :host { display: none; } }"
+BELOW_CARDS = "@media (min-width: 600px) { .part.speed { display: none !important; } }"
 
 # What can be switched on over the latent rows; where rows are pictures "images", too.
 LATENT_MARKS = ("pull", "transform", "morph")
@@ -60,7 +77,7 @@ class ExplorerLayout:
     text: what is to be read along with the plots: beside them; in a narrow window the first part above them, others
         below.
     switches: below the plots, see `Cards`.
-    below: what stands below the plots.
+    below: what stands below the plots; questions: those on the map, below that.
     over: what lies over the page.
     **page_options: of ``panel_material_ui.Page``.
     """
@@ -81,11 +98,13 @@ class ExplorerLayout:
         text: Sequence[Any] = (),
         switches: Mapping[str, BarControl] | None = None,
         below: Sequence[Any] = (),
+        questions: Any,
         over: Sequence[Any] = (),
         **page_options: Any,
     ) -> None:
         self._on_option, self._finder = on_option, finder
         self._drawn_note = ""
+        self._guided = False
         self.notice, self.exchange = Notice(), Notice(closeable=True)
         self.about = widgets.html(margin=(0, 8, 6, 8))
         self._tools_known, self._use = board.tools, board.use
@@ -93,11 +112,12 @@ class ExplorerLayout:
         self.cards = self._make_cards(board, switches or {})
         for name in self.cards.titles:
             self._set_head(name, "")
+        self._run_line = self._run_row(bar)
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
         controls.data.show_dialogs_in(share.dialogs)
         above, others = (
-            [heading, *self._run_rows(bar), remarks(problems).view, self.exchange.view, self.notice.view],
-            [self.cards, *below, bridge, board.hub, share.dialogs, *over],
+            [heading, self._run_line, remarks(problems).view, self.exchange.view, self.notice.view],
+            [self.cards, *below, questions, bridge, board.hub, share.dialogs, *over],
         )
         main = pn.Column(*above, *others, margin=(0, 12), styles=FREE, **widgets.WIDE)
         sidebar = pn.Column(controls.view, self.about, margin=0, **widgets.WIDE)
@@ -110,11 +130,12 @@ class ExplorerLayout:
         )
         self.page.param.update(**page_options)
         self._main, self._sidebar, self._text = main, sidebar, text
+        self._questions, self._switches = questions, (switches or {}).values()
         self._controls = controls.view
         self.cards.tall = bridge.tall
-        self._place_text(bridge.narrow)
+        self._place(bridge.narrow)
         follow(bridge, "tall", lambda tall: self.cards.param.update(tall=tall))
-        follow(bridge, "narrow", self._place_text)
+        follow(bridge, "narrow", self._place)
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
@@ -149,15 +170,34 @@ class ExplorerLayout:
         self._mode_menu = Choice(menu, functools.partial(self._on_option, "method_mode"))
         self._marks = Bound(Switches(LATENT_MARKS), self._marked)
 
-    def _run_rows(self, bar: TrainingBar) -> tuple[Any, Any]:
-        """Return the row of buttons and the row of the scrubber and the legend."""
-        buttons, line = bar.view
-        bar.status.stylesheets = [*bar.status.stylesheets, widgets.sheet(STEADY_CSS)]
-        line.styles = {"flex": "1 1 240px", "min-width": "0", "width": "auto"}
-        parts = {"classes": self._finder.legend, "colour": self._colour.widget, "size": self._size.widget}
-        sheets = [widgets.sheet(each) for each in (style(), widgets.HEAD_CSS + CLASSES_CSS)]
-        keys = Bar({**parts, "search": self._finder.search}, stylesheets=sheets, styles=BESIDE)
-        return buttons, widgets.flow(line, keys, gap="0 8px", margin=(0, 0, 6, 0))
+    def _run_row(self, bar: TrainingBar) -> Any:
+        """Return buttons, status, scrubber and legend: two lines of a wide window."""
+        above, line = bar.view
+        buttons, status = above
+        self._of_run = buttons, status, line
+        for part, css in ((buttons, RUN_BUTTONS), (status, RUN_STATUS + STEADY_CSS), (line, RUN_LINE)):
+            part.stylesheets = [*part.stylesheets, widgets.sheet(css)]
+        status.styles = {}
+        menus = {"colour": self._colour.widget, "size": self._size.widget, "search": self._finder.search}
+        legend, sheets = {"classes": self._finder.legend}, [style(), widgets.HEAD_CSS, CLASSES_CSS, BESIDE]
+        self._keys, self._legend, self._menus = (
+            Bar(parts, stylesheets=[widgets.sheet(each) for each in css])
+            for parts, css in (
+                ({**legend, **menus}, sheets),
+                (legend, sheets),
+                ({**menus, "speed": bar.speed}, [style(), BELOW_CARDS]),
+            )
+        )
+        end = widgets.html(css=LINE_END, margin=0)
+        return widgets.flow(buttons, status, end, line, self._keys, gap="0 8px", margin=(2, 0, 4, 0))
+
+    def _place(self, narrow: bool) -> None:
+        """Put texts and menus where the window has room for them."""
+        self._run_line[-1] = self._legend if narrow else self._keys
+        others = [each for each in self._main.objects if each is not self._menus]
+        end = others.index(self.cards) + 1
+        self._main.objects = [*others[:end], *[self._menus] * narrow, *others[end:]]
+        self._place_text(narrow)
 
     def _place_text(self, narrow: bool) -> None:
         """Put the text into the sidebar of a wide window; of a narrow one above and below the plots."""
@@ -190,12 +230,20 @@ class ExplorerLayout:
         """Dim the plots while they do not show what the controls say."""
         self.cards.styles = DIM if stale else CLEAR
 
-    def highlight(self, names: Sequence[str]) -> None:
-        """Frame the cards that a lesson or a follower's teacher points at.
+    def guide(self, names: Sequence[str], *, pull: bool, is_run: bool) -> None:
+        """Show only what a text speaks of: these cards, and no tools that change what they show.
 
-        `names`: of "input", "latent", "method", "losses", "errors".
+        `names`: of "input", "latent", "method", "losses", "errors", "belief"; none: everything and all tools. `pull`:
+        whether the pull of the labels is spoken of, so that its switches stay. `is_run`: whether a run is.
         """
-        self.cards.framed = list(names)
+        self._guided = bool(names)
+        self.cards.shown = [name for name in names if name in self.cards.titles]
+        self._tool.widget.visible, self._marks.widget.visible = not names, not names or pull
+        self._questions.visible = not names or "belief" in names
+        for part in (self._colour.widget, self._size.widget, self._finder.search, *self._switches):
+            part.visible = not names
+        for part in self._of_run:
+            part.visible = is_run
 
     def show_pull(self, on: bool) -> None:
         """Draw the pull of the labels, or not, as its switch does."""
@@ -302,13 +350,14 @@ class ExplorerLayout:
         ):
             bound.widget.groups = [["", "", [list(each) for each in first.items()]], *map(list, values)]
             keys = bound.widget.offered
-            bound.show(value if value in keys else keys[0], visible=True)
-        self._finder.search.visible = True
+            bound.show(value if value in keys else keys[0], visible=not self._guided)
+        self._finder.search.visible = not self._guided
 
     def show_legend(self, points: Points) -> None:
         """Say what the colours of rows mean."""
         if points.scene is not None:
             entries = class_legend(points.scene, points.colour_by, points.values)
+            entries = [each for each in entries if not points.data_only or each.pick != PICK_ERRORS]
             self._finder.show_legend(f'<div class="keys">{widgets.legend(entries, picks=True)}</div>')
 
     def refresh_heads(self, board: Board) -> None:

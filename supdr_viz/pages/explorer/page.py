@@ -193,7 +193,8 @@ class Explorer:
             on_option=self.set_option,
             problems=problems,
             switches={"rows": self.rows.switch.widget},
-            below=[self.rows.view, self.belief.view],
+            below=[self.rows.view],
+            questions=self.belief.view,
             **{"text": self.controls.presets.parts, "over": [self.teaching.bar.view], **options},
         )
 
