@@ -22,6 +22,7 @@ from supdr_viz.ui.bar import Bar, BarControl, Menu, Switches, Toggle, style
 from supdr_viz.ui.binding import Bound, BoundChoice
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.lazy import Choice
+from supdr_viz.ui.markup import FLOW_CSS
 from supdr_viz.ui.notice import Notice, remarks
 from supdr_viz.ui.page_thread import follow
 from supdr_viz.views.board import Board
@@ -38,27 +39,20 @@ MAX_LETTERS = 15
 TITLE = "supdr explorer: see supervised dimensionality reduction learn"
 
 # A browser keeps what is no longer said of an element: both name the same properties.
-AT_EDGE = {"margin-left": "-8px", "width": "calc(100% + 16px)", "max-width": "none"}
-INSIDE = {"margin-left": "0", "width": "auto", "max-width": "100%"}
+AT_EDGE = {"margin-left": "-8px", "width": "calc(100% + 16px)", "max-width": "none", "--ground": "var(--supdr-page)"}
+INSIDE = {"margin-left": "0", "width": "auto", "max-width": "100%", "--ground": "var(--supdr-card)"}
 
-# Legend, menus and search share a row with the scrubber where there is room; of a narrow window the scrubber stands
-# beside the buttons, and what is less in use below the cards.
-BESIDE = ":host { flex: 0 1 auto; min-width: 0; max-width: 100%; width: auto; }"
-RUN_LINE = """
-:host { flex: 1 1 240px; min-width: 0; width: auto; }
-@media (max-width: 599.95px) { :host { flex-basis: 100px; order: -1; } }
-"""
-RUN_BUTTONS = """
+# Buttons and status, then scrubber, legend, menus and search where there is room; of a phone the scrubber stands beside
+# the buttons, and what is less in use below the cards.
+RUN_ROW = """
+.run-status { flex: 1 1 max(240px, 100% - 480px); width: auto; min-width: 0; }
+.run-line { flex: 1 1 240px; min-width: 0; width: auto; }
+.run-keys { flex: 0 1 auto; min-width: 0; max-width: 100%; width: auto; }
 @media (max-width: 599.95px) {
-  :host { order: -2; flex: none; width: auto; } .bar { flex-wrap: nowrap; min-width: 0; }
-  .part.speed { display: none !important; }
+  .run-buttons { order: -2; flex: none; width: auto; } .run-line { flex-basis: 100px; order: -1; }
+  .run-status { margin: 0 !important; }
 }
 """
-RUN_STATUS = """
-:host { flex: 1 1 240px; width: auto; min-width: 0; }
-@media (max-width: 599.95px) { :host { margin: 0 !important; } }
-"""
-LINE_END = ":host { flex: 0 0 100%; height: 0; } @media (max-width: 599.95px) { :host { display: none; } }"
 BELOW_CARDS = "@media (min-width: 600px) { .part.speed { display: none !important; } }"
 
 # What can be switched on over the latent rows; where rows are pictures "images", too.
@@ -175,21 +169,23 @@ class ExplorerLayout:
         above, line = bar.view
         buttons, status = above
         self._of_run = buttons, status, line
-        for part, css in ((buttons, RUN_BUTTONS), (status, RUN_STATUS + STEADY_CSS), (line, RUN_LINE)):
-            part.stylesheets = [*part.stylesheets, widgets.sheet(css)]
-        status.styles = {}
+        for part, name in ((buttons, "run-buttons"), (status, "run-status"), (line, "run-line")):
+            part.css_classes = [*part.css_classes, name]
+        status.param.update(styles={}, stylesheets=[*status.stylesheets, widgets.sheet(STEADY_CSS)])
+        buttons.styles = {**buttons.styles, "--speed": "none"}
         menus = {"colour": self._colour.widget, "size": self._size.widget, "search": self._finder.search}
-        legend, sheets = {"classes": self._finder.legend}, [style(), widgets.HEAD_CSS, CLASSES_CSS, BESIDE]
+        legend, sheets = {"classes": self._finder.legend}, [style(), widgets.HEAD_CSS + CLASSES_CSS]
         self._keys, self._legend, self._menus = (
-            Bar(parts, stylesheets=[widgets.sheet(each) for each in css])
+            Bar(parts, css_classes=["run-keys"], stylesheets=[widgets.sheet(each) for each in css])
             for parts, css in (
                 ({**legend, **menus}, sheets),
                 (legend, sheets),
                 ({**menus, "speed": bar.speed}, [style(), BELOW_CARDS]),
             )
         )
-        end = widgets.html(css=LINE_END, margin=0)
-        return widgets.flow(buttons, status, end, line, self._keys, gap="0 8px", margin=(2, 0, 4, 0))
+        row = widgets.flow(buttons, status, line, self._keys, gap="0 8px", margin=(2, 0, 4, 0))
+        row.stylesheets = [widgets.sheet(FLOW_CSS + RUN_ROW)]
+        return row
 
     def _place(self, narrow: bool) -> None:
         """Put texts and menus where the window has room for them."""

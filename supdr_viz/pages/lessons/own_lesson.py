@@ -42,10 +42,13 @@ OPTION_SX = {
 }
 
 # The buttons stand below what is to be read before, and in view however long that is.
-AT_HAND = """
-:host { position: sticky; bottom: 0; z-index: 2; padding: 4px 5px; background: var(--supdr-card); }
-@media (max-width: 899.95px) { :host { background: var(--supdr-page); } }
-"""
+AT_HAND = {
+    "position": "sticky",
+    "bottom": "0",
+    "z-index": "2",
+    "padding": "4px 5px",
+    "background": "var(--ground, var(--supdr-card))",
+}
 ONWARD = "chevron_right"
 
 Act = Callable[[], Any]
@@ -86,7 +89,7 @@ class LessonPanel:
         self.facts = widgets.html(css=LESSON_CSS, visible=False, margin=(2, 8))
         self.link = widgets.html(css=LESSON_CSS, margin=(2, 8))
         own = Fold("Your own lesson", self._build_own)
-        buttons = pn.Row(self.back, self.next, margin=0, stylesheets=[widgets.sheet(AT_HAND)], **widgets.WIDE)
+        buttons = pn.Row(self.back, self.next, margin=0, styles=AT_HAND, **widgets.WIDE)
         text = [self.menu, self.head, self.text, self.asked, *self.options, self.told, self.facts, buttons]
         self.parts = [
             pn.Column(*text, margin=(6, 0, 0, 0), **widgets.WIDE),
