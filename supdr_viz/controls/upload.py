@@ -351,7 +351,7 @@ class UploadPanel:
         for part in (self.table, self.columns, self.target, self.task, self.foot, self.use):
             part.visible = open
         self.limits.visible = not open
-        self.dialog.width_option = FOR_COLUMNS if open else FOR_FILE
+        self.dialog.param.update(width_option=FOR_COLUMNS if open else FOR_FILE)
         self.impute.visible = open and self.look is not None and any(each.missing for each in self.look.facts)
         self.missing.visible = open and self.look is not None and bool(self.look.missing)
         self.sheet.visible = open and self.look is not None and len(self.look.sheets) > 1

@@ -166,9 +166,9 @@ class ExplorerLayout:
 
     def _run_row(self, bar: TrainingBar) -> Any:
         """Return buttons, status, scrubber and legend: two lines of a wide window."""
-        above, line = bar.view
-        buttons, status = above
-        self._of_run = buttons, status, line
+        line: Any = bar.view[1]
+        buttons, status = bar.buttons, bar.status
+        self._of_run: tuple[Any, ...] = (buttons, status, line)
         for part, name in ((buttons, "run-buttons"), (status, "run-status"), (line, "run-line")):
             part.css_classes = [*part.css_classes, name]
         status.param.update(styles={}, stylesheets=[*status.stylesheets, widgets.sheet(STEADY_CSS)])
