@@ -88,9 +88,9 @@ def followers(served: Served, count: int = 200, seconds: float = 12.0) -> list[t
     with sync_playwright() as playwright:
         browser, page = open_page(playwright, served, FAST)
         page.get_by_role("button", name="Share").first.click()
-        page.get_by_role("button", name="Open a class link").click()
+        page.get_by_role("button", name="Open a link for students").click()
         page.get_by_text("No one is watching yet").wait_for()
-        link = page.get_by_label("Class link").input_value()
+        link = page.get_by_label("Link for students").input_value()
         page.keyboard.press("Escape")
         page.wait_for_timeout(500)
         run_key(page)

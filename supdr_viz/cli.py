@@ -187,7 +187,7 @@ def _parser() -> argparse.ArgumentParser:
         type=_number,
         default=0,
         metavar="NUMBER",
-        help="which of several processes behind a proxy of your own this is, from 1 on: class links begin with it",
+        help="which of several processes behind a proxy of your own this is, from 1 on: links of runs begin with it",
     )
     browser = parser.add_mutually_exclusive_group()
     browser.add_argument("--show", action="store_true", default=None, help="open the page in a browser")

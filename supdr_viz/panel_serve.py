@@ -22,11 +22,13 @@ from supdr_viz.ui.panel_workarounds import answering_server, start_clock
 from supdr_viz.views.stage.socket import StageSocket
 
 SEVERAL = (
-    "Fewer frames and no class link here: the processes of panel serve --num-procs do not know each other's pages. "
+    "Fewer frames and no link for students here: the processes of panel serve --num-procs do not know each "
+    "other's pages. "
     "The command supdr-viz --workers N serves from several processes with both."
 )
 UNREACHED = (
-    "Fewer frames and no class link here: this version of Panel does not let a page add addresses to its server. "
+    "Fewer frames and no link for students here: this version of Panel does not let a page add addresses to its "
+    "server. "
     "The command supdr-viz has both."
 )
 

@@ -64,11 +64,11 @@ function card(model, name, view, [above, below]) {
   }
   const mark = () => {
     all.classList.toggle("enlarged", model.enlarged === name)
-    all.classList.toggle("framed", model.framed.includes(name))
+    all.classList.toggle("off", model.shown.length > 0 && !model.shown.includes(name))
   }
   mark()
   model.on("enlarged", mark)
-  model.on("framed", mark)
+  model.on("shown", mark)
   return all
 }
 
@@ -99,6 +99,9 @@ export function render({model}) {
   const stretch = () => all.classList.toggle("tall", model.tall)
   stretch()
   model.on("tall", stretch)
+  const choose = () => all.classList.toggle("some", model.shown.length > 0)
+  choose()
+  model.on("shown", choose)
   let texts = null
   const present = () => {
     const {title, line, place} = model.presented

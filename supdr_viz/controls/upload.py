@@ -54,6 +54,12 @@ FOOT = {
 # Name of a table that was pasted, in links and saved settings.
 PASTED = "pasted.csv"
 
+# Widths of the dialog: with the columns of a file, and before.
+FOR_COLUMNS, FOR_FILE = "lg", "sm"
+
+# The formats that most files have.
+KNOWN = {".csv": "CSV", ".xlsx": "Excel", ".parquet": "Parquet"}
+
 # Called with a data set and the options that name it.
 Loaded = Callable[[Dataset, dict[str, Any]], Any]
 
@@ -64,12 +70,15 @@ def limits() -> Limits:
 
 
 def limits_text() -> str:
-    """Say which files are accepted, how large they may be, and what becomes of them."""
+    """HTML that says which files are accepted, how large they may be, and what becomes of them."""
     largest = limits()
-    formats = ", ".join(extension[1:] for extension in EXTENSIONS)
+    others = ", ".join(ending for ending in EXTENSIONS if ending not in KNOWN)
+    size = f"{largest.max_bytes / 1e6:g} MB, {largest.max_rows:,} rows and {largest.max_columns:,} columns"
     return (
-        f"A table of at most {largest.max_bytes / 1e6:g} MB, {largest.max_rows:,} rows and {largest.max_columns:,} "
-        f"columns. Formats: {formats}, also gzipped. It is kept in memory only while you have a page of this app open."
+        f'<div class="quiet small"><p>{", ".join(KNOWN.values())} and {len(EXTENSIONS) - len(KNOWN)} more formats. '
+        "It is kept in memory only while you have a page of this app open.</p>"
+        f"<details><summary>All formats and limits</summary><p>Endings: {', '.join(KNOWN)}, {others}; each also "
+        f"gzipped. At most {size}.</p></details></div>"
     )
 
 
@@ -145,7 +154,7 @@ class UploadPanel:
         self.said = widgets.html()
         self.change = widgets.button("Change the columns", self._open_again, visible=False, icon="tune", margin=8)
         self.view = pn.Column(self.said, self.change, margin=0, **widgets.WIDE)
-        self.limits = widgets.caption(limits_text())
+        self.limits = widgets.html(limits_text())
         self.foot = pn.Row(self.use, margin=0, visible=False, styles=FOOT, **widgets.WIDE)
         self.dialog = widgets.dialog(
             "Your data",
@@ -159,22 +168,21 @@ class UploadPanel:
             self._samples(),
             self.paste.view,
             self.foot,
-            width_option="lg",
+            width_option=FOR_FILE,
         )
 
     def _samples(self) -> Any:
         """Make buttons with the file that is at hand, and with tables to try."""
-        buttons = [
-            widgets.button(each.label, partial(self._try, name), kind="text", icon="table_view")
-            for name, each in SAMPLES.items()
-        ]
-        look: dict[str, Any] = {"width": 112, "sizing_mode": None, "margin": (6, 8, 2, 8)}
-        parts = [widgets.caption("Or try one of these:", **look), *buttons]
+        choices = {each.label: partial(self._try, name) for name, each in SAMPLES.items()}
+        offers = [("Or open a sample table:", choices)]
         if self._at_hand is not None:
             again = partial(self.receive, self._at_hand.name, self._at_hand.content)
-            opened = widgets.caption("Opened before:", **{**look, "width": 84})
-            parts = [opened, widgets.button(self._at_hand.name, again, icon="history"), *parts]
-        return widgets.flow(*parts, margin=0)
+            offers.insert(0, ("Opened before:", {self._at_hand.name: again}))
+        rows = []
+        for words, acts in offers:
+            buttons = [widgets.button(label, act) for label, act in acts.items()]
+            rows += [widgets.caption(words, margin=(8, 8, 0, 8)), widgets.flow(*buttons, margin=(0, 5))]
+        return pn.Column(*rows, margin=0, **widgets.WIDE)
 
     def _try(self, name: str) -> None:
         self.receive(name, SAMPLES[name].csv())
@@ -343,6 +351,7 @@ class UploadPanel:
         for part in (self.table, self.columns, self.target, self.task, self.foot, self.use):
             part.visible = open
         self.limits.visible = not open
+        self.dialog.param.update(width_option=FOR_COLUMNS if open else FOR_FILE)
         self.impute.visible = open and self.look is not None and any(each.missing for each in self.look.facts)
         self.missing.visible = open and self.look is not None and bool(self.look.missing)
         self.sheet.visible = open and self.look is not None and len(self.look.sheets) > 1

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.lessons.claims import Claim
 
-# Plots that a step can point at.
-VIEWS = ("input", "latent", "method", "losses", "errors")
+# What a step can show beside its text: plots, and the questions on a map below them.
+VIEWS = ("input", "latent", "method", "losses", "errors", "belief")
 
 # When the run starts by itself: never, when the step is shown, when its question has been answered.
 PLAYS = ("", "start", "answer")
@@ -37,7 +37,7 @@ class Step:
     run: iterations done before the step is shown.
     play (one of "", "start", "answer"): when the run starts by itself.
     until: iteration at which a run that started by itself pauses; 0: it goes to its end.
-    look: plots to look at, of `VIEWS`.
+    look: what is shown beside the text, of `VIEWS`; nothing: all that the explorer shows.
     mode: mode of the method's view; empty: its first.
     pull: show how far the labels pulled the rows.
     then: what the answer changes.
@@ -62,6 +62,11 @@ class Step:
     measured: str = ""
     free: bool = False
     expect: tuple[Claim, ...] = ()
+
+    @property
+    def is_run(self) -> bool:
+        """Whether the step shows a method at work; else it is about the data alone."""
+        return bool(self.run or self.play or self.question or self.free or not self.fresh)
 
 
 @dataclass(frozen=True)

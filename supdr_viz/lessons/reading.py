@@ -100,7 +100,7 @@ def _step(reader: Reader, entries: dict[str, Any], then: dict[str, Any] | None, 
     look = reader.words("look")
     for view in look:
         if view not in VIEWS:
-            reader.say(f"look names plots, of {', '.join(VIEWS)}; got {quoted(view)}.")
+            reader.say(f"look names what is shown, of {', '.join(VIEWS)}; got {quoted(view)}.")
     return Step(
         title=reader.text("title", required=True, limit=80),
         text=reader.text("text", required=True),

@@ -23,9 +23,9 @@ _BESIDE = ("keys", "numbers", "numbers of the map")
 class Cards(Bar):
     """The cards of a board.
 
-    `enlarged`: name of the card that fills the window; empty: none does. `framed`: names of cards that a text speaks
-    of. `tall`: whether there is room for high curves. `presented`: what is said of an example that is presented on the
-    first two squares, which fill the window.
+    `enlarged`: name of the card that fills the window; empty: none does. `shown`: names of the cards to be seen; none:
+    all are. `tall`: whether there is room for high curves. `presented`: what is said of an example that is presented on
+    the first two squares, which fill the window.
 
     name_of_stage: in the page.
     tools: "tool", "draw_class", "marks", "mode". A presentation needs more: "present back", "next", "class", "leave",
@@ -37,7 +37,7 @@ class Cards(Bar):
     board = param.String(doc="Name of the stage in the page.")
     titles = param.Dict(default={}, doc="What each card shows.")
     enlarged = param.String(default="")
-    framed = param.List(default=[])
+    shown = param.List(default=[])
     tall = param.Boolean(default=True)
     presented = param.Dict(default={}, doc="Title, line and place of an example that is presented; empty: none is.")
     menu = Child()

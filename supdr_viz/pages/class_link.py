@@ -16,7 +16,7 @@ from supdr_viz.views.stage.followers import Followers
 from supdr_viz.views.stage.socket import StageSocket
 from supdr_viz.views.stage.stage import Stage
 
-OPEN, END = "Open a class link", "End the class link"
+OPEN, END = "Open a link for students", "End the link for students"
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
@@ -60,12 +60,15 @@ class ClassLink:
 
         `copy`: ``copy(text, what)`` copies a text.
         """
-        self._field = widgets.text_field("Class link", "", visible=False)
+        self._field = widgets.text_field("Link for students", "", visible=False)
         self._message, self._reach = widgets.html(), widgets.html()
         # One button for both: the one that has the focus must not vanish.
         self._switch = widgets.button(OPEN, self._switched, icon="cast_for_education")
         self._copy = widgets.button(
-            "Copy class link", lambda: copy(self.address, "Class link"), icon="content_copy", visible=False
+            "Copy link for students",
+            lambda: copy(self.address, "Link for students"),
+            icon="content_copy",
+            visible=False,
         )
         self._built = True
         self._show(self.followers is not None)
@@ -111,7 +114,7 @@ class ClassLink:
         """End the link: no browser can follow any more."""
         self.close()
         self._show(False)
-        widgets.message(self._message, "The class link has ended.")
+        widgets.message(self._message, "The link for students has ended.")
         self._tell(0)
 
     def close(self) -> None:

@@ -182,7 +182,7 @@ class ShareMenu:
         return link.build(self._copy) if link is not None and link.offered else []
 
     def show_followers(self, number: int) -> None:
-        """Say on the buttons that lead to the class link how many follow."""
+        """Say on the buttons that lead to the link for students how many follow."""
         for each in self._share_buttons:
             each.label = f"Share · {number}" if number else "Share"
 

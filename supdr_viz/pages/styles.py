@@ -5,11 +5,14 @@ from __future__ import annotations
 HIDDEN_CSS = """
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 """
-# The status takes one line or two: the room is kept, so that the plots do not move.
+# The status takes one line or two: the room is kept, so that the plots do not move; of a phone it takes one.
 STEADY_CSS = """
 .status { min-height: 44px; align-content: center; row-gap: 0; }
 @media (max-width: 1399.95px) { .status { font-size: 12px; } }
-@media (max-width: 599.95px) { .status { min-height: 40px; } }
+@media (max-width: 599.95px) {
+  .status { min-height: 24px; column-gap: 8px; } .chip { padding: 0 7px; }
+  .part:has(.aside, .ending), .part:has(+ .part .ending) .dot { display: none; }
+}
 """
 
 

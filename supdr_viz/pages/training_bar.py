@@ -19,6 +19,9 @@ from supdr_viz.views.stage.components import Hub
 
 ITERATION = '<span class="quiet small" aria-hidden="true">Iteration</span>'
 
+# A phone has no room for the word; the scrubber's name says it.
+LINE_CSS = "* { align-self: center; } @media (max-width: 599.95px) { .word { display: none; } }"
+
 GROW = {"flex": "1 1 240px", "width": "auto", "min-width": "0"}
 
 # Value of a thumb that stands at the end, whatever that is. It stays the same while a run goes on: the kit's slider
@@ -83,11 +86,11 @@ class TrainingBar:
         self.buttons = Bar(pressed, styles={"--gap": "2px", "--push-margin": "4px 4px 4px 0"})
         buttons = widgets.flow(self.buttons, self.status, gap="2px", margin=0)
         line = pn.Row(
-            widgets.html(ITERATION, width=58, sizing_mode=None, margin=0),
+            widgets.html(ITERATION, css_classes=["word"], width=58, sizing_mode=None, margin=0),
             self.scrubber,
             Bar({"live": self.live}, styles={"--push-margin": "0"}),
             margin=0,
-            stylesheets=[widgets.sheet("* { align-self: center; }")],
+            stylesheets=[widgets.sheet(LINE_CSS)],
             **widgets.WIDE,
         )
         self.view = pn.Column(buttons, line, margin=(6, 4, 4, 0), **widgets.WIDE)

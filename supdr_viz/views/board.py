@@ -52,6 +52,14 @@ class Squares(CompositeView):
         """Draw rows of the latent square as the pictures that they are, as far as there is room, or as marks."""
         self.stage.put(images=on)
 
+    def show_data_only(self, on: bool) -> None:
+        """Show the rows alone, or with what a method makes of them: regions, boundaries and rings."""
+        points = self.points
+        if points.data_only != on:
+            points.data_only = on
+            if points.surface is not None:
+                self.show_surface(points.surface)
+
     def use(self, tool: str) -> None:
         """Choose what dragging on a view does: one of `TOOLS`, or "scroll"."""
         self.stage.put(tool=tool)

@@ -49,6 +49,8 @@ class InputPlane(PlaneView):
             what = f"PCA plane: {per_cent(plane.share)} of variance"
         else:
             what = "" if plane.exact else " × ".join(name for name in plane.axis_names if name)
+        if self.points.data_only:
+            return what
         regions, surface = "", self.points.surface
         if not plane.shows_most:
             regions = "too little for regions"

@@ -103,6 +103,7 @@ class PlaneView(SquareView):
         raise NotImplementedError
 
     def _show_sheet(self, sheet: Sheet | None) -> None:
+        sheet = None if self.points.data_only else sheet
         if sheet is self.sheet:
             return
         self.sheet = sheet

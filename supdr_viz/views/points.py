@@ -101,6 +101,7 @@ class Points:
     colour_by, size_by: what the colours and the sizes of rows mean, see `row_colours.row_colours`; colours may mean
         "spread", too, and sizes "", nothing.
     truth: how true the latent plane was when it was last measured.
+    data_only: whether nothing is shown that a method makes of the rows.
     """
 
     def __init__(self, stage: Stage | None = None, selection: Selection | None = None, *, small: bool = False) -> None:
@@ -118,6 +119,7 @@ class Points:
         self._surface_range = (0.0, 1.0)
         self._as_new = False
         self._ringed: dict[str, tuple[int, int]] = {}
+        self.data_only = False
         self._loops: list[Callable[[str, NDArray | None], Any]] = []
         self._facts_shown: tuple[Surface | None, RowValue | None] | None = None
         self._prepared: tuple[tuple[Any, ...], dict[str, dict[str, Places]]] | None = None
@@ -371,7 +373,7 @@ class Points:
             return misplaced_rows(self.truth, len(scene.code))
         if self.ring == "labelled":
             return scene.is_labelled
-        if surface is None:
+        if surface is None or self.data_only:
             return np.zeros(len(scene.code), dtype=bool)
         # each plane has a boundary of its own: over the input space it is that of new rows
         return surface.beyond if view == "input" or self._as_new else surface.wrong

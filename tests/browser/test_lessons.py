@@ -55,8 +55,8 @@ MARKS = """() => {
 def test_stepping_by_keys_answers_and_links(open_app):
     app = open_app(page="lessons", size=(1280, 720))
     assert step_of(app) == steps(FIRST)[0].title
-    title, run = app.page.locator("h2").first.bounding_box(), app.button("Run").bounding_box()
-    assert title["x"] < run["x"] - 200
+    title, plot = app.page.locator("h2").first.bounding_box(), app.box("input")
+    assert title["x"] < plot["x"] - 200
     app.key("PageDown").settle()
     assert step_of(app) == steps(FIRST)[1].title
     assert address(FIRST, 1) in app.page.url
@@ -84,7 +84,9 @@ def test_stepping_by_keys_answers_and_links(open_app):
     app.close_dialog()
     enlarge(app)
     assert app.width <= 1280
-    for box in [app.box(name) for name in FIGURES]:
+    shown = [name for name in FIGURES if app.figure(name).is_visible()]
+    assert set(shown) == set(steps(FIRST)[1].look)
+    for box in map(app.box, shown):
         assert box["y"] + box["height"] <= 720
         assert box["x"] + box["width"] <= 1280
     assert serious(app) == []
@@ -119,8 +121,8 @@ def test_the_end_is_free_and_a_file_of_ones_own_can_be_read(open_app, tmp_path):
 @pytest.mark.slow
 def test_it_fits_a_phone_also_with_large_text(open_app):
     app = open_app(page="lessons", phone=True)
-    title, run = app.page.locator("h2").first.bounding_box(), app.button("Run").bounding_box()
-    assert title["y"] < run["y"]
+    title, plot = app.page.locator("h2").first.bounding_box(), app.box("input")
+    assert title["y"] < plot["y"]
     assert app.width <= 390
     enlarge(app)
     app.press("Next").settle()
@@ -158,11 +160,11 @@ def test_every_step_is_reached_by_a_key_and_runs(open_app, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "caption"),
-    [("6-few-labels-many-points", "against true values"), ("7-what-can-a-map-promise", "drawn against true")],
+    ("name", "step", "caption"),
+    [("6-few-labels-many-points", 1, "against true values"), ("7-what-can-a-map-promise", 2, "drawn against true")],
 )
-def test_captions_are_whole_on_a_projector(open_app, name, caption):
-    app = open_app(f"?{address(name, 2)}", page="lessons", size=(1280, 720))
+def test_captions_are_whole_on_a_projector(open_app, name, step, caption):
+    app = open_app(f"?{address(name, step)}", page="lessons", size=(1280, 720))
     assert app.sees(caption)
     cut = "(all) => all.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent)"
     assert app.page.locator(".head .note").evaluate_all(cut) == []

@@ -112,11 +112,17 @@ def test_a_phone_reaches_everything(open_app):
 @pytest.mark.slow
 def test_a_phone_shows_both_squares_on_one_screen(open_app):
     app = open_app("?example=three-spirals", phone=True)
+    tops = []
     for name in ("input", "latent"):
         box = app.box(name)
-        assert box["width"] >= 180
+        assert box["width"] >= 250  # one above the other: side by side there is room for 180
         assert box["y"] >= 0
+        tops.append(box["y"])
         assert box["y"] + box["height"] <= 844
+    assert min(tops) <= 260
+    edges = [app.page.get_by_role("button", name="Run").first.bounding_box()["x"]]
+    edges += [app.page.locator(kind).first.bounding_box()["x"] for kind in (".chosen", ".status", ".card", ".classes")]
+    assert max(edges) - min(edges) <= 1
     assert app.evaluate(NAMELESS) == []
     assert findings(app.page) == []
 

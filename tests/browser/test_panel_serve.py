@@ -108,8 +108,8 @@ def test_one_file_is_the_whole_product(plain):
 def test_a_class_follows_a_run_of_it_and_takes_it_over(plain):
     plain.open(f"{plain.home}/explorer{SMALL.replace('?', '?page=lessons&lesson=1-why-supervise&')}")
     plain.settle().press("Share")
-    plain.press("Open a class link")
-    field = plain.page.get_by_label("Class link").first
+    plain.press("Open a link for students")
+    field = plain.page.get_by_label("Link for students").first
     expect(field).to_have_value(re.compile(f"{plain.home}/follow"))
     follower = plain.page.context.new_page()
     follower.goto(field.input_value())

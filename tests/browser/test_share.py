@@ -254,9 +254,9 @@ def test_a_lesson_from_disk(open_app, tmp_path):
 
 @pytest.mark.slow
 def test_a_class_follows_a_run(app):
-    app.press("Share").press("Open a class link")
+    app.press("Share").press("Open a link for students")
     app.until_seen("No one is watching yet.")
-    link = app.page.get_by_label("Class link").input_value()
+    link = app.page.get_by_label("Link for students").input_value()
     app.close_dialog()
     problems = []
     page = app.page.context.new_page()
@@ -274,7 +274,7 @@ def test_a_class_follows_a_run(app):
     assert not findings(page)
     own = page.get_by_text("Open my own copy")
     expect(own).to_have_attribute("href", re.compile(r"explorer\?data=.*&iteration=2$"))
-    app.press("Share · 1").press("End the class link")
+    app.press("Share · 1").press("End the link for students")
     expect(page.locator("#said")).to_have_text("The run is not shown any more.")
     page.close()
     assert not problems

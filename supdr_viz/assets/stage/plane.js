@@ -21,6 +21,9 @@ const TURNING = 1400 // milliseconds that rows take to another view
 const NONE = {left: 0, above: 0, below: 0}
 const ROWS = ["place", "ring", "support"] // what of a view lies over its base
 const BEYOND = 20 // device pixels beyond the edge within which a mark may reach into the view
+const USUAL = 420 // pixels across of a view, up to which marks have their usual size
+const MOST_MAGNIFIED = 1.7
+const MANY = 5000 // rows
 const MARGINS = 8 // device pixels by which margins differ
 const {small: SMALL, ring_gap: RING_GAP} = constants.rows
 
@@ -311,12 +314,18 @@ export class Plane {
     const {list} = this.board.looksOf(this.small)
     const shares = this.board.shares.list
     const pixels = this.canvas.width
-    const key = [shares, ratio, pixels].join(" ")
+    const scale = ratio * this.magnified
+    const key = [shares, scale, pixels].join(" ")
     if (this.sheet?.list === list && this.sheet.key === key) return
-    const margin = MARGINS * Math.ceil((BEYOND + reachOf(list, ratio)) / MARGINS)
-    this.sheet = {...sheetOf(list, shares, ratio, pixels + 2 * margin), list, key}
+    const margin = MARGINS * Math.ceil((BEYOND + reachOf(list, scale)) / MARGINS)
+    this.sheet = {...sheetOf(list, shares, scale, pixels + 2 * margin), list, key}
     this.stale ||= margin !== this.margin
     this.margin = margin
+  }
+  // By how much marks are larger in a large view, as on a projector; many rows would hide each other.
+  get magnified() {
+    const side = this.canvas.clientWidth
+    return this.board.count > MANY ? 1 : Math.min(Math.max(side / USUAL, 1), MOST_MAGNIFIED)
   }
   get drawsRows() {
     return this.rowsShown && this.board.count > 0
@@ -358,12 +367,13 @@ export class Plane {
       tones: this.tones,
       sheet,
     })
+    const scale = ratio * this.magnified
     this.eachRing((row, look, colour, opacity) => {
       const x = frame.x(places[2 * row]) * ratio + margin
       const y = frame.y(places[2 * row + 1]) * ratio + margin
       if (x < inside[0] || x > inside[1] || y < inside[2] || y > inside[3]) return
       const share = Math.round(256 * opacity)
-      raster.blitMark(look, share, ratio, x, y, pixelOf(colour))
+      raster.blitMark(look, share, scale, x, y, pixelOf(colour))
     })
   }
 

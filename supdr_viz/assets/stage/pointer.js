@@ -247,7 +247,7 @@ export class Pointer {
     if (row >= places.length / 2 || Number.isNaN(places[2 * row])) return
     pen.fillStyle = plane.colourOf(row)
     pen.strokeStyle = shade("boundary")
-    const size = boards.size > 1 ? POINTED : board.size + 4
+    const size = (boards.size > 1 ? POINTED : board.size + 4) * plane.magnified
     const look = {...board.lookOf(row), size, fill: 1, line: 1, width: 1.6}
     drawMark(pen, look, ...placeOf(frame, places, row))
   }

@@ -22,10 +22,11 @@ from supdr_viz.ui.bar import Bar, Menu, Switches, Toggle, style
 from supdr_viz.ui.binding import Bound, BoundChoice
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.lazy import Choice
+from supdr_viz.ui.markup import FLOW_CSS
 from supdr_viz.ui.notice import Notice, remarks
 from supdr_viz.ui.page_thread import follow
 from supdr_viz.views.board import Board
-from supdr_viz.views.colours import colour_choices
+from supdr_viz.views.colours import PICK_ERRORS, colour_choices
 from supdr_viz.views.plane import points_legend
 from supdr_viz.views.points import Points, shows_pictures
 
@@ -38,11 +39,21 @@ MAX_LETTERS = 15
 TITLE = "supdr explorer: see supervised dimensionality reduction learn"
 
 # A browser keeps what is no longer said of an element: both name the same properties.
-AT_EDGE = {"margin-left": "-8px", "width": "calc(100% + 16px)", "max-width": "none"}
-INSIDE = {"margin-left": "0", "width": "auto", "max-width": "100%"}
+AT_EDGE = {"margin-left": "-8px", "width": "calc(100% + 16px)", "max-width": "none", "--ground": "var(--supdr-page)"}
+INSIDE = {"margin-left": "0", "width": "auto", "max-width": "100%", "--ground": "var(--supdr-card)"}
 
-# Legend, menus and search share a row with the scrubber where there is room.
-BESIDE = {"flex": "0 1 auto", "min-width": "0", "max-width": "100%", "width": "auto"}
+# Buttons and status, then scrubber, legend, menus and search where there is room; of a phone the scrubber stands beside
+# the buttons, and what is less in use below the cards.
+RUN_ROW = """
+.run-status { flex: 1 1 max(240px, 100% - 480px); width: auto; min-width: 0; }
+.run-line { flex: 1 1 240px; min-width: 0; width: auto; }
+.run-keys { flex: 0 1 auto; min-width: 0; max-width: 100%; width: auto; }
+@media (max-width: 599.95px) {
+  .run-buttons { order: -2; flex: none; width: auto; } .run-line { flex-basis: 100px; order: -1; }
+  .run-status { margin: 0 !important; }
+}
+"""
+BELOW_CARDS = "@media (min-width: 600px) { .part.speed { display: none !important; } }"
 
 # What can be switched on over the latent rows; where rows are pictures "images", too.
 LATENT_MARKS = ("pull", "transform", "morph")
@@ -84,6 +95,7 @@ class ExplorerLayout:
     ) -> None:
         self._on_option, self._finder = on_option, finder
         self._drawn_note = ""
+        self._guided = False
         self.notice, self.exchange = Notice(), Notice(closeable=True)
         self.about = widgets.html(margin=(0, 8, 6, 8))
         self._tools_known, self._use = board.tools, board.use
@@ -91,10 +103,11 @@ class ExplorerLayout:
         self.cards = self._make_cards(board)
         for name in self.cards.titles:
             self._set_head(name, "")
+        self._run_line = self._run_row(bar)
         heading = widgets.html(f'<h1 class="hidden">{widgets.escape(title)}</h1>', css=HIDDEN_CSS, margin=0, height=0)
         controls.data.show_dialogs_in(share.dialogs)
         above, others = (
-            [heading, *self._run_rows(bar), remarks(problems).view, self.exchange.view, self.notice.view],
+            [heading, self._run_line, remarks(problems).view, self.exchange.view, self.notice.view],
             [self.cards, *below, bridge, board.hub, share.dialogs, *over],
         )
         main = pn.Column(*above, *others, margin=(0, 12), styles=FREE, **widgets.WIDE)
@@ -108,11 +121,12 @@ class ExplorerLayout:
         )
         self.page.param.update(**page_options)
         self._main, self._sidebar, self._text = main, sidebar, text
+        self._below = below
         self._controls = controls.view
         self.cards.tall = bridge.tall
-        self._place_text(bridge.narrow)
+        self._place(bridge.narrow)
         follow(bridge, "tall", lambda tall: self.cards.param.update(tall=tall))
-        follow(bridge, "narrow", self._place_text)
+        follow(bridge, "narrow", self._place)
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
@@ -146,15 +160,36 @@ class ExplorerLayout:
         self._mode_menu = Choice(menu, functools.partial(self._on_option, "method_mode"))
         self._marks = Bound(Switches(LATENT_MARKS), self._marked)
 
-    def _run_rows(self, bar: TrainingBar) -> tuple[Any, Any]:
-        """Return the row of buttons and the row of the scrubber and the legend."""
-        buttons, line = bar.view
-        bar.status.stylesheets = [*bar.status.stylesheets, widgets.sheet(STEADY_CSS)]
-        line.styles = {"flex": "1 1 240px", "min-width": "0", "width": "auto"}
-        parts = {"classes": self._finder.legend, "colour": self._colour.widget, "size": self._size.widget}
-        sheets = [widgets.sheet(each) for each in (style(), widgets.HEAD_CSS + CLASSES_CSS)]
-        keys = Bar({**parts, "search": self._finder.search}, stylesheets=sheets, styles=BESIDE)
-        return buttons, widgets.flow(line, keys, gap="0 8px", margin=(0, 0, 6, 0))
+    def _run_row(self, bar: TrainingBar) -> Any:
+        """Return buttons, status, scrubber and legend: two lines of a wide window."""
+        line: Any = bar.view[1]
+        buttons, status = bar.buttons, bar.status
+        self._of_run: tuple[Any, ...] = (buttons, status, line)
+        for part, name in ((buttons, "run-buttons"), (status, "run-status"), (line, "run-line")):
+            part.css_classes = [*part.css_classes, name]
+        status.param.update(styles={}, stylesheets=[*status.stylesheets, widgets.sheet(STEADY_CSS)])
+        buttons.styles = {**buttons.styles, "--speed": "none"}
+        menus = {"colour": self._colour.widget, "size": self._size.widget, "search": self._finder.search}
+        legend, sheets = {"classes": self._finder.legend}, [style(), widgets.HEAD_CSS + CLASSES_CSS]
+        self._keys, self._legend, self._menus = (
+            Bar(parts, css_classes=["run-keys"], stylesheets=[widgets.sheet(each) for each in css])
+            for parts, css in (
+                ({**legend, **menus}, sheets),
+                (legend, sheets),
+                ({**menus, "speed": bar.speed}, [style(), BELOW_CARDS]),
+            )
+        )
+        row = widgets.flow(buttons, status, line, self._keys, gap="0 8px", margin=(2, 0, 4, 0))
+        row.stylesheets = [widgets.sheet(FLOW_CSS + RUN_ROW)]
+        return row
+
+    def _place(self, narrow: bool) -> None:
+        """Put texts and menus where the window has room for them."""
+        self._run_line[-1] = self._legend if narrow else self._keys
+        others = [each for each in self._main.objects if each is not self._menus]
+        end = others.index(self.cards) + 1
+        self._main.objects = [*others[:end], *[self._menus] * narrow, *others[end:]]
+        self._place_text(narrow)
 
     def _place_text(self, narrow: bool) -> None:
         """Put the text into the sidebar of a wide window; of a narrow one above and below the plots."""
@@ -187,12 +222,21 @@ class ExplorerLayout:
         """Dim the plots while they do not show what the controls say."""
         self.cards.styles = DIM if stale else CLEAR
 
-    def highlight(self, names: Sequence[str]) -> None:
-        """Frame the cards that a lesson or a follower's teacher points at.
+    def guide(self, names: Sequence[str], *, pull: bool, is_run: bool) -> None:
+        """Show only what a text speaks of: these cards, and no tools that change what they show.
 
-        `names`: of "input", "latent", "method", "losses", "errors".
+        `names`: of "input", "latent", "method", "losses", "errors", "belief"; none: everything and all tools. `pull`:
+        whether the pull of the labels is spoken of, so that its switches stay. `is_run`: whether a run is.
         """
-        self.cards.framed = list(names)
+        self._guided = bool(names)
+        self.cards.shown = [name for name in names if name in self.cards.titles]
+        self._tool.widget.visible, self._marks.widget.visible = not names, not names or pull
+        for part in self._below:
+            part.visible = not names or "belief" in names
+        for part in (self._colour.widget, self._size.widget, self._finder.search):
+            part.visible = not names
+        for part in self._of_run:
+            part.visible = is_run
 
     def show_pull(self, on: bool) -> None:
         """Draw the pull of the labels, or not, as its switch does."""
@@ -298,13 +342,13 @@ class ExplorerLayout:
         ):
             bound.widget.groups = [["", "", [list(each) for each in first.items()]], *map(list, values)]
             keys = bound.widget.offered
-            bound.show(value if value in keys else keys[0], visible=True)
-        self._finder.search.visible = True
+            bound.show(value if value in keys else keys[0], visible=not self._guided)
+        self._finder.search.visible = not self._guided
 
     def show_legend(self, points: Points) -> None:
         """Say what the colours of rows mean."""
         if points.scene is not None:
-            entries = points_legend(points)
+            entries = [each for each in points_legend(points) if not points.data_only or each.pick != PICK_ERRORS]
             self._finder.show_legend(f'<div class="keys">{widgets.legend(entries, picks=True)}</div>')
 
     def refresh_heads(self, board: Board) -> None:

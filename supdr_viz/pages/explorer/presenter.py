@@ -37,7 +37,7 @@ class Presenter:
         self._parts: dict[str, BarControl] = {
             "present back": Button("Back", lambda: self._go(-1), key="←"),
             "present next": Button("Next", lambda: self._go(1), key="→"),
-            "present class": Button("Class link", self._open_class, icon="cast_for_education"),
+            "present class": Button("Link for students", self._open_class, icon="cast_for_education"),
             "present leave": Button("Leave", self.leave, icon="close", key="Esc"),
         }
 
@@ -92,7 +92,7 @@ class Presenter:
             self._cards.presented = presented
 
     def _open_class(self) -> None:
-        """Open the class link, unless it is open, and copy it."""
+        """Open the link for students, unless it is open, and copy it."""
         link = self._class_link
         if not link.offered:
             toast("Pages of this server cannot be followed.", "warning")
@@ -102,7 +102,7 @@ class Presenter:
         address, warning = link.address, link.warning
 
         def said(done: bool) -> None:
-            text = f"{'Copied' if done else 'Class link'}: {address}. {warning}".strip(". ")
+            text = f"{'Copied' if done else 'Link for students'}: {address}. {warning}".strip(". ")
             toast(text, "warning" if warning else "info", seconds=15)
 
         self._bridge.copy(address, said)

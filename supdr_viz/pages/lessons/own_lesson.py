@@ -47,8 +47,7 @@ AT_HAND = {
     "bottom": "0",
     "z-index": "2",
     "padding": "4px 5px",
-    "background": "var(--supdr-card)",
-    "border-radius": "8px",
+    "background": "var(--ground, var(--supdr-card))",
 }
 ONWARD = "chevron_right"
 
@@ -57,6 +56,8 @@ Act = Callable[[], Any]
 
 class LessonPanel:
     """Shows a step and reports what the visitor does.
+
+    parts: the text with its buttons, and what is offered besides.
 
     on_step: ``on_step(change)`` with -1 or 1.
     on_answer: ``on_answer(option)`` with an index, or None to see the answer without choosing.
@@ -89,12 +90,11 @@ class LessonPanel:
         self.link = widgets.html(css=LESSON_CSS, margin=(2, 8))
         own = Fold("Your own lesson", self._build_own)
         buttons = pn.Row(self.back, self.next, margin=0, styles=AT_HAND, **widgets.WIDE)
-        self.view = pn.Column(
-            *(self.menu, self.head, self.text, self.asked, *self.options, self.told, self.facts, buttons, self.link),
-            *(self.zoom, own.view),
-            margin=(6, 0, 8, 0),
-            **widgets.WIDE,
-        )
+        text = [self.menu, self.head, self.text, self.asked, *self.options, self.told, self.facts, buttons]
+        self.parts = [
+            pn.Column(*text, margin=(6, 0, 0, 0), **widgets.WIDE),
+            pn.Column(self.link, self.zoom, own.view, margin=(0, 0, 8, 0), **widgets.WIDE),
+        ]
 
     def show(self, lesson: Lesson, index: int, link: str) -> None:
         """Show a step; its question is open.

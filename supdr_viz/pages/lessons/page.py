@@ -18,6 +18,7 @@ from supdr_viz.ui.bridge import KEYS, LESSON_KEYS, Bridge
 
 SIDEBAR_WIDTH = 310
 TO_THE_END = 10**9
+CURVES = ("losses", "errors")
 
 
 def lessons() -> Any:
@@ -67,7 +68,7 @@ class Lessons:
             on_compiled=self._prepare,
             page_name="lessons",
             title="supdr lessons: prepared states of the explorer, step by step",
-            text=[self.panel.view],
+            text=self.panel.parts,
             sidebar_width=SIDEBAR_WIDTH,
         )
         self.page, self._player = self.explorer.page, self.explorer.session.player
@@ -138,12 +139,21 @@ class Lessons:
         self._prepare()
 
     def _present(self) -> None:
-        """Show the text of the step and point at its plots."""
+        """Show the text of the step and what it speaks of."""
         step, layout = self.step, self.explorer.layout
         layout.shrink()
         self.panel.show(self.lesson, self.index, link("explorer", to_query(step.settings)))
         layout.show_controls(step.free)
-        layout.highlight(step.look)
+        self._guide(step.look)
+        self.explorer.board.show_data_only(not step.is_run)
+
+    def _guide(self, look: tuple[str, ...]) -> None:
+        """Show what a step speaks of; curves of a run that an answer starts come with the answer."""
+        step = self.step
+        begins = self.panel.asks and step.play == "answer" and not _done_before(self.lesson, self.index)
+        plots = tuple(each for each in look if each not in CURVES) if begins else look
+        shown = () if step.free else plots or look
+        self.explorer.layout.guide(shown, pull=step.pull, is_run=step.is_run)
 
     def _prepare(self) -> None:
         """Take the steps that are done before the step is shown, and play if it says so."""
@@ -165,6 +175,7 @@ class Lessons:
         if not self.panel.asks:
             return
         self.panel.answer(step, option)
+        self._guide(step.look)
         if step.then is not None:
             self.explorer.controls.apply(step.then)
         self._start(step.play == "answer", step)

@@ -137,7 +137,7 @@ def test_tables_may_be_nested():
         ('question = "Up?"', "", "needs a question"),
         ('play = "answer"', 'play = "now"', "play must be"),
         ("until = 7", "until = -1", "until must be a whole number"),
-        ('text = "On."', 'text = "On."\nlook = ["left"]', "look names plots, of input"),
+        ('text = "On."', 'text = "On."\nlook = ["left"]', "look names what is shown, of input"),
         ('text = "On."', 'text = "On."\nmode = "spokes"', "mode must be one of reconstruction, margins"),
         ('text = "On."', 'text = "On."\npull = 1', "pull must be true or false"),
         ('text = "On."', 'text = "On."\nrun = 5000', "run must be a whole number from 0 to 2,000"),

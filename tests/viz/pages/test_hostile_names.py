@@ -95,7 +95,7 @@ def test_a_visitors_names_act_nowhere(sessions):
         texts = shown(visitor)
         visitor.press("Use this file").settle()
         assert visitor.sees("In use: ")
-        visitor.press("Share").press("Open a class link")
+        visitor.press("Share").press("Open a link for students")
         visitor.key(" ").settle()
         texts += shown(visitor)
         legend = " ".join(texts)

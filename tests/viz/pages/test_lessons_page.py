@@ -2,9 +2,11 @@
 
 import itertools
 
+import numpy as np
 import pytest
 
 from supdr_viz.lessons import LESSONS, address
+from supdr_viz.pages.cards import Cards
 from tests.viz.visitor import Visitor
 
 FIRST = LESSONS["1-why-supervise"]
@@ -12,6 +14,14 @@ FIRST = LESSONS["1-why-supervise"]
 
 def lesson(query=""):
     return Visitor(query, page="lessons")
+
+
+def cards_of(visitor):
+    return next(iter(visitor.page.select(Cards)))
+
+
+def of_input(visitor, *path):
+    return visitor.stage().get("planes", "input", *path)
 
 
 def test_an_answer_plays_the_run_that_shows_it():
@@ -60,3 +70,32 @@ def test_the_last_step_leads_to_the_next_lesson_and_the_last_lesson_nowhere(numb
             assert address(following[0], 0) in visitor.query
         else:
             assert visitor.widget("Next").disabled
+
+
+def test_a_step_shows_what_it_speaks_of_and_the_last_one_everything():
+    with lesson() as visitor:
+        cards = cards_of(visitor)
+        assert cards.shown == list(FIRST.steps[0].look)
+        visitor.key("PageDown").settle()
+        assert cards.shown == list(FIRST.steps[1].look)
+    with lesson(f"?{address(FIRST.name, len(FIRST.steps) - 1)}") as visitor:
+        assert cards_of(visitor).shown == []
+
+
+def test_a_step_about_the_data_alone_shows_nothing_that_a_method_makes_of_them():
+    with lesson() as visitor:
+        assert of_input(visitor, "region") is None
+        assert not np.any(of_input(visitor, "ring", "rows"))
+        visitor.key("PageDown").settle()
+        assert of_input(visitor, "region") is not None
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_step_but_the_last_names_what_it_shows(name):
+    *steps, last = LESSONS[name].steps
+    assert last.free
+    assert all(step.look for step in steps)
+    for step in steps:
+        if step.is_run:
+            continue
+        assert set(step.look) == {"input"}  # without a run there is nothing else to be seen

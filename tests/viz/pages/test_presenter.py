@@ -1,4 +1,4 @@
-"""Presenting: examples one after another by keys, short links, and the class link by one press."""
+"""Presenting: examples one after another by keys, short links, and the link for students by one press."""
 
 from unittest import mock
 
@@ -84,20 +84,20 @@ def test_an_unknown_example_is_said():
 
 def test_the_class_link_is_one_press_away():
     with mock.patch.object(StageSocket, "offered", True), Visitor("?present=1") as visitor:
-        visitor.press("Class link")
+        visitor.press("Link for students")
         visitor.do(lambda: visitor.send({"kind": "copied", "done": True}))
         assert "follow?ticket=" in visitor.notices
         visitor.press("Share")
-        assert "follow?ticket=" in visitor.widget("Class link", visible=True).value
+        assert "follow?ticket=" in visitor.widget("Link for students", visible=True).value
 
 
 def test_a_class_link_names_an_address_that_others_reach_or_says_that_none_do():
     with mock.patch.object(StageSocket, "offered", True), Visitor() as visitor:
         visitor.press("Share")
-        visitor.press("Open a class link")
+        visitor.press("Open a link for students")
         assert visitor.sees("Only this computer can open the link")
         assert visitor.sees("--address 0.0.0.0")
-        visitor.press("End the class link")
+        visitor.press("End the link for students")
         assert not visitor.sees("Only this computer")
         visitor.do(lambda: visitor.bridge.param.update(origin="http://localhost:5006/class/explorer"))
         for names, host in (
@@ -105,12 +105,12 @@ def test_a_class_link_names_an_address_that_others_reach_or_says_that_none_do():
             (["127.0.0.1:5006", "10.0.0.7:5006"], "10.0.0.7:5006"),
         ):
             with mock.patch.object(StageSocket, "names", names):
-                visitor.press("Open a class link")
-                link = visitor.widget("Class link", visible=True).value
+                visitor.press("Open a link for students")
+                link = visitor.widget("Link for students", visible=True).value
                 assert link.startswith(f"http://{host}/class/follow?ticket=")
                 assert visitor.sees("Only this computer") is host.startswith("localhost")
-                visitor.press("End the class link")
+                visitor.press("End the link for students")
         visitor.do(lambda: visitor.bridge.param.update(origin="https://school.example/explorer"))
-        visitor.press("Open a class link")
-        assert visitor.widget("Class link", visible=True).value.startswith("https://school.example/follow?")
+        visitor.press("Open a link for students")
+        assert visitor.widget("Link for students", visible=True).value.startswith("https://school.example/follow?")
         assert not visitor.sees("Only this computer")

@@ -163,3 +163,9 @@ def test_what_needs_other_data_stands_in_a_fold_of_its_own():
     folded = [card["name"] for shelf in sweeps if shelf["fold"] == TO_LOAD for card in shelf["cards"]]
     assert folded == [name for name, preset in SWEEP_PRESETS.items() if preset.needs]
     assert folded
+
+
+def test_a_story_says_what_to_do_and_what_is_to_be_seen_in_few_words():
+    for story in (story for idea in STORIES.values() for story in idea.values()):
+        assert story.line.startswith("Run ")
+        assert 10 <= len(story.line.split()) <= 25

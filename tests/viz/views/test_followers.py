@@ -153,9 +153,9 @@ def test_a_full_house_says_so(stage):
 
 def test_a_run_is_followed_and_taken_over():
     with Visitor("?data=moons&data.n_samples=60&method=LSDR&method.max_iter=50&seed=3") as visitor:
-        visitor.press("Share").press("Open a class link").settle()
+        visitor.press("Share").press("Open a link for students").settle()
         assert visitor.sees("No one is watching yet.")
-        link = urlsplit(visitor.widget("Class link").value)
+        link = urlsplit(visitor.widget("Link for students").value)
         assert link.path == f"/{follow.FOLLOW}"
         [ticket] = parse_qs(link.query)["ticket"]
         shown, browser = StageSocket.owner_of(ticket), Browser()
@@ -171,9 +171,9 @@ def test_a_run_is_followed_and_taken_over():
         assert "iteration <b>2</b>" in browser.tree["words"]["status"]
         query = browser.tree["followed"]["take"].removeprefix("explorer?")
         objective = visitor.number("objective")
-        visitor.press("End the class link").settle()
+        visitor.press("End the link for students").settle()
         assert browser.code == ENDED
-        assert visitor.sees("The class link has ended.")
+        assert visitor.sees("The link for students has ended.")
     with Visitor(f"?{query}&iteration=2") as visitor:
         assert visitor.stands == ("paused", 2)
         assert visitor.number("objective") == objective
@@ -190,8 +190,8 @@ def test_a_run_that_begins_nowhere_begins_at_the_start(asked):
 
 def test_with_its_page_the_link_is_gone():
     with Visitor("?data=moons&data.n_samples=60&method=LSDR") as visitor:
-        visitor.press("Share").press("Open a class link").settle()
-        [ticket] = parse_qs(urlsplit(visitor.widget("Class link").value).query)["ticket"]
+        visitor.press("Share").press("Open a link for students").settle()
+        [ticket] = parse_qs(urlsplit(visitor.widget("Link for students").value).query)["ticket"]
         shown, browser = StageSocket.owner_of(ticket), Browser()
         visitor.do(lambda: shown.joined(browser))
     assert browser.code == ENDED
