@@ -278,7 +278,8 @@ def _words(mask: NDArray, own: list[TableColumn], target: TableColumn, meaning: 
         apart = [each for each in [target, *own[:3]] if each.shares is not None and each.shares.difference > 0.2]
         said = [f"{each.column.name} ({words_of(each.shares)})" for each in apart if each.shares is not None]
         count = int(mask.sum())
-        text = f"{_counted(count, 'row')} {'is' if count == 1 else 'are'} selected; the {len(mask) - count:,} others are grey."
+        are = "is" if count == 1 else "are"
+        text = f"{_counted(count, 'row')} {are} selected; the {len(mask) - count:,} others are grey."
         text += meaning
         text += f" They differ most in {'; '.join(said)}." if said else ""
     return text + (f" {MOST_COLUMNS} of {len(own):,} columns are shown." if len(own) > MOST_COLUMNS else "")
@@ -302,7 +303,7 @@ def counts_table(counts: NDArray, names: tuple[str, ...]) -> str:
         cells = ""
         for predicted, count in enumerate(line):
             tone = "--supdr-primary" if true == predicted else "--supdr-error"
-            look = f"--tone: var({tone}); --share: {5 + 50 * count / most if count else 0:.0f}%"
+            look = f"--tone: var({tone}); --share: {5 + 35 * count / most if count else 0:.0f}%"
             words = f"{count:,} rows of {names[true]} are predicted as {names[predicted]}"
             cells += (
                 f'<td><button type="button" data-pick="{true * len(names) + predicted}" style="{look}" '
