@@ -290,7 +290,7 @@ class UploadPanel:
 
     def _show(self, look: Preview | None, *, unfolds: bool = True) -> None:
         self.look = look
-        # Panel fails to show HTML again whose dialog was never open: what nobody is to look at stays hidden.
+        # Panel fails to show HTML again whose dialog was never open: a file that is used at once stays hidden.
         self._unfold(unfolds and look is not None)
         self.change.visible = False
         if look is None:
