@@ -149,6 +149,7 @@ function makeSearch(host, press) {
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isTyping || !field.isConnected) return
     event.preventDefault()
     field.focus()
+    field.select() // what was looked for before is typed over
   })
   const hits = document.createElement("div")
   hits.className = "hits"

@@ -292,13 +292,14 @@ class UploadPanel:
             self._differing = None
             self._show_rules()  # as they were
             return
-        self._show(outcome.value)
+        self._show(outcome.value, unfolds=not in_haste)
         if in_haste:
             self._use()
 
-    def _show(self, look: Preview | None) -> None:
+    def _show(self, look: Preview | None, *, unfolds: bool = True) -> None:
         self.look = look
-        self._unfold(look is not None)
+        # Panel fails to show HTML again whose dialog was never open: a file that is used at once stays hidden.
+        self._unfold(unfolds and look is not None)
         self.change.visible = False
         if look is None:
             return

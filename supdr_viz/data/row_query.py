@@ -5,8 +5,9 @@
     one         = "not", one | "(", query, ")" | column, operator, value | value
     operator    = ">" | ">=" | "<" | "<=" | "=" | "==" | "!=" | "~"
 
-"~" means that a text holds another.  Columns and values are words or stand in quotes; upper and lower case are the
-same.  A text is read and compared here, and never run: a server must not run what visitors write.
+"~" means that a text holds another.  A value may be another column: "species != prediction".  Columns and values are
+words or stand in quotes; upper and lower case are the same.  A text is read and compared here, and never run: a server
+must not run what visitors write.
 """
 
 from __future__ import annotations
@@ -144,8 +145,11 @@ class _Reader:
         name = self._words()
         if self.token.kind != "operator":
             return self._rows.look_up(name)
-        sign = self._next().text
-        return compared(self._column(name), sign, self._words())
+        sign, column, value = self._next().text, self._column(name), self._words()
+        other = self._other(column, value) if sign != "~" else None
+        if other is not None:
+            return compared_columns(column, sign, other)
+        return compared(column, sign, value)
 
     def _words(self) -> str:
         """Read words up to an operator, a bracket, or a word that joins."""
@@ -168,6 +172,15 @@ class _Reader:
         taken = self.token.kind == kind and self.token.text.lower() == text
         self._at += taken
         return taken
+
+    def _other(self, column: Values, value: str) -> Values | None:
+        """Return the column that a value names; None: it is a value of the column itself, or names no other."""
+        if value.casefold() in map(str.casefold, column.categories) or number_in(value) is not None:
+            return None
+        named = [each for each in self._rows.names if _plain(each) == _plain(value)]
+        if not named and not column.categories:  # which has no texts that could be meant
+            named = [each for each in self._rows.names if _plain(each).startswith(_plain(value))]
+        return self._rows.column_of(named[0]) if len(named) == 1 else None
 
     def _column(self, name: str) -> Values:
         return self._rows.column_of(column_named(name, self._rows.names))
@@ -216,7 +229,23 @@ def compared(column: Values, sign: str, value: str) -> NDArray:
         texts = np.array([f"{each:g}" for each in column.values[observed]], dtype=object)
         return _spread(observed, np.array([value in text for text in texts], dtype=bool))
     chosen = np.array([_holds(category, sign, value, number) for category in column.categories], dtype=bool)
+    if sign in ("=", "!=") and not any(_holds(each, "=", value, number) for each in column.categories):
+        raise QueryProblem(f"{column.name} has no value {value!r}; it has {_listed(column.categories)}.")
     return _spread(observed, chosen[column.values[observed].astype(int)])
+
+
+def compared_columns(column: Values, sign: str, other: Values) -> NDArray:
+    """Return the rows (n,) whose values in two columns stand in a relation; where one is missing, they never do."""
+    if bool(column.categories) != bool(other.categories):
+        raise QueryProblem(f"{column.name} and {other.name} cannot be compared: one holds numbers, the other texts.")
+    observed = np.isfinite(column.values) & np.isfinite(other.values)
+    pairs = [
+        np.array(each.categories, dtype=str)[each.values[observed].astype(int)]
+        if each.categories
+        else each.values[observed]
+        for each in (column, other)
+    ]
+    return _spread(observed, _ORDERS[sign](*pairs))
 
 
 def _holds(category: str, sign: str, value: str, number: float | None) -> bool:

@@ -207,6 +207,11 @@ def to_query(settings: Settings) -> str:
     return link_query(settings_table(settings))
 
 
+def query_of_own_data(settings: Settings) -> str:
+    """Return the query of settings that are of data which the user has loaded; empty: they are of others."""
+    return "" if SOURCES[settings.data].at_hand else to_query(settings)
+
+
 def parse_query(arguments: Mapping[str, list[bytes]]) -> tuple[Settings, list[str]]:
     """Read the arguments of a page's address.
 

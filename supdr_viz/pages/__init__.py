@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 # Folder of a page, and function in its module ``page`` -> its name in the navigation; "/" leads to the first one.
 PAGES = {"explorer": "Explore", "compare": "Compare", "sensitivity": "Sensitivity", "lessons": "Lessons"}
 
+# Pages that show one run or sweep it.
+OF_ONE_RUN = ("explorer", "sensitivity")
+
 # Files of the folder ``assets`` that most pages import once their document has come: browsers load them before.
 MODULES = ("bridge.js", "bar.js", "cards.js", "gallery.js", "stage/hub.js", "stage/slot.js")
 
@@ -168,19 +171,35 @@ def begin() -> None:
     tell_what_is_emptied()
 
 
-def navigation(page: str, *, narrow: bool = False) -> Any:
-    """Make the tabs that lead from one page to the others.
+class Navigation:
+    """The tabs that lead from one page to the others.
 
-    `page`: a key of `PAGES`: the one that is open; `narrow`: for the drawer of a narrow window instead of the header.
-    Tabs of the header show in wide windows only.
+    `page`: a key of `PAGES`: the one that is open.
     """
-    import panel_material_ui as pmui
 
-    options = {
-        "items": [{"label": label, "href": link(name)} for name, label in PAGES.items()],
-        "active": list(PAGES).index(page),
-    }
-    if not narrow:
-        return pmui.TabMenu(**options, css_classes=["wide-only"])
-    compact = {"& .MuiTab-root": {"minWidth": 0, "px": "8px", "fontSize": "0.8rem"}}  # all fit into the drawer
-    return pmui.TabMenu(**options, sx=compact)
+    def __init__(self, page: str) -> None:
+        self._page, self._query = page, ""
+        self._menus: list[Any] = []
+
+    def tabs(self, *, narrow: bool = False) -> Any:
+        """Make the tabs of the header, which show in wide windows only, or those for the drawer of a narrow one."""
+        import panel_material_ui as pmui
+
+        options = {"items": self._items(), "active": list(PAGES).index(self._page)}
+        compact = {"& .MuiTab-root": {"minWidth": 0, "px": "8px", "fontSize": "0.8rem"}}  # all fit into the drawer
+        menu = pmui.TabMenu(**options, sx=compact) if narrow else pmui.TabMenu(**options, css_classes=["wide-only"])
+        self._menus.append(menu)
+        return menu
+
+    def carry(self, query: str) -> None:
+        """Lead to the pages of one run with these settings from now on; empty: as these pages open by themselves."""
+        if query != self._query:
+            self._query = query
+            for menu in self._menus:
+                menu.items = self._items()
+
+    def _items(self) -> list[dict[str, str]]:
+        """Name the pages and their addresses."""
+        carried = set(OF_ONE_RUN) - {self._page}
+        addresses = {name: link(name, self._query if name in carried else "") for name in PAGES}
+        return [{"label": label, "href": addresses[name]} for name, label in PAGES.items()]

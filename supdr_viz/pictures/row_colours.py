@@ -91,13 +91,13 @@ def value_choices(scene: Scene, n_components: int) -> Groups:
     `n_components`: number of latent coordinates.
     """
     columns = scene.columns
-    features, metadata = ([], []) if columns is None else (list(columns.features), columns.metadata)
+    learnt, others = ([], []) if columns is None else (columns.learnt, columns.others)
     groups = [
         ("Method", "", [*([DOUBT] if scene.class_names else []), LOSS]),
-        ("Probability of", PROBABILITY, list(scene.class_names)),
+        ("Probability", PROBABILITY, list(scene.class_names)),
         ("Latent coordinate", LATENT, [str(number + 1) for number in range(n_components)]),
-        ("Column", COLUMN, features),
-        ("Column not learnt from", COLUMN, metadata),
+        ("Column", COLUMN, learnt),
+        ("Column not learnt from", COLUMN, others),
     ]
     return [(heading, start, names[:MOST_OFFERED]) for heading, start, names in groups if names]
 

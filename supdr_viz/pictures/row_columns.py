@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,6 +67,8 @@ def robust_range(values: NDArray) -> tuple[float, float]:
 class RowColumns:
     """The columns of the rows of a scene, those that no method learns from as well.
 
+    A text from which methods learn by indicators is one column; `get` knows the indicators, too.
+
     `parts`: the rows (n, m), in pieces; `features`: names of their columns; `metadata`: of other columns, their values
     (n,).
     """
@@ -81,13 +83,25 @@ class RowColumns:
 
     @property
     def metadata(self) -> list[str]:
-        """Names of the columns that no method learns from."""
+        """Names of the columns that are no features: texts as they are written, and what no method learns from."""
         return list(self._metadata)
 
     @property
+    def learnt(self) -> list[str]:
+        """Names of the columns that methods learn from; of a text that became indicators, its own name."""
+        texts = {name for name, values in self._metadata.items() if values.dtype == object}
+        return list(dict.fromkeys(_text_of(name, texts) or name for name in self.features))
+
+    @property
+    def others(self) -> list[str]:
+        """Names of the columns that no method learns from."""
+        learnt = set(self.learnt)
+        return [name for name in self._metadata if name not in learnt]
+
+    @property
     def names(self) -> list[str]:
-        """Names of all columns."""
-        return [*self.features, *self._metadata]
+        """Names of all columns, each once."""
+        return [*self.learnt, *self.others]
 
     def get(self, name: str) -> Column | None:
         """Return the column of this name; None: there is none."""
@@ -100,6 +114,12 @@ class RowColumns:
                 return None
             self._read[name] = _column(name, values)
         return self._read[name]
+
+
+def _text_of(feature: str, texts: Set[str]) -> str:
+    """Return of which column of texts a feature is an indicator: ``island`` of ``island=Dream``; empty: of none."""
+    starts = (feature[:place] for place, letter in enumerate(feature) if letter == "=") if texts else iter(())
+    return next((start for start in starts if start in texts), "")
 
 
 def _column(name: str, values: NDArray) -> Column:

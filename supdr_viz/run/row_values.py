@@ -17,7 +17,7 @@ from supdr_viz.pictures.types import MapQuality, Scene, Surface
 from supdr_viz.run.frame_builder import latent_rows
 from supdr_viz.run.session import Session
 
-ROW, PART, PREDICTED, TRUST = "row", "part", "predicted", "trust"
+ROW, PART, PREDICTED, TRUST = "row", "part", "prediction", "trust"
 PARTS = ("train", "test", "train, label hidden")
 
 
@@ -93,7 +93,7 @@ class RowValues:
     @property
     def query_names(self) -> list[str]:
         """Names by which columns can be asked for."""
-        return list(dict.fromkeys([*self.names, self.usual_target]))
+        return list(dict.fromkeys([*self.names, self.usual_target, TRUST]))
 
     @property
     def text_names(self) -> list[str]:

@@ -20,9 +20,10 @@ N_NEAREST = 8
 MOST_TEXTS, MOST_LETTERS = 2, 60
 
 NEAREST_CSS = """
-.nearest { display: flex; flex-wrap: wrap; gap: 0 24px; font: 12px/1.4 Roboto, Helvetica, Arial, sans-serif;
+.nearest { display: flex; flex-wrap: wrap; gap: 0 24px; min-width: 0; max-width: 100%;
+font: 12px/1.4 Roboto, Helvetica, Arial, sans-serif;
 color: var(--supdr-text); } .nearest p { margin: 4px 8px; color: var(--supdr-secondary); flex: 1 0 100%; }
-.nearest section { flex: 1 1 170px; min-width: 0; } .nearest h3 { margin: 2px 8px; font-size: 12px; font-weight: 500; }
+.nearest section { flex: 1 1 150px; min-width: 0; } .nearest h3 { margin: 2px 8px; font-size: 12px; font-weight: 500; }
 .nearest ol { margin: 0; padding: 0; list-style: none; } .nearest button { display: flex; gap: 8px; width: 100%;
 align-items: center; text-align: left; background: none; border: 0; border-radius: 6px; padding: 3px 8px;
 color: inherit; font: inherit; letter-spacing: 0; white-space: normal; min-height: 26px; }

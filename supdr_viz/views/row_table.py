@@ -104,7 +104,8 @@ class RowTable(JSComponent):
 
     def _tell(self) -> None:
         if self._ready and self._columns:
-            send_message(self, {"kind": "show", "version": self._version, "columns": self.heads})
+            message = {"version": self._version, "columns": self.heads, "rows": len(self._rows)}
+            send_message(self, {"kind": "show", **message})
 
     def _received(self, event: Any) -> None:
         message = event.data if isinstance(event.data, dict) else {}

@@ -47,6 +47,16 @@ def test_a_sample_is_opened_by_the_keyboard_and_a_file_is_dropped_anywhere_looke
     expect(app.page.get_by_role("dialog")).to_have_count(0)
     expect(app.page.locator("button.chosen")).to_contain_text("birds.csv")
     assert app.sees("In use: birds.csv.")
+    app.page.get_by_role("tab", name="Sensitivity").locator("visible=true").click()
+    app.until_url("/sensitivity?data=file")  # with the data that are on display, and so back
+    app.settle()
+    assert app.sees("In use: birds.csv.")
+    assert app.chip == "ready"
+    assert not app.sees("choose it")
+    app.page.get_by_role("tab", name="Explore").locator("visible=true").click()
+    app.until_url("/explorer?data=file")
+    app.settle()
+    assert app.sees("In use: birds.csv.")
     app.press("Run").settle()
     words = " ".join(app.evaluate(SHOWN, "latent")["words"] + app.evaluate(SHOWN, "input")["words"])
     assert any(f"{name} +0." in words or f"{name} −0." in words for name in ("bill", "wing", "mass"))

@@ -6,6 +6,11 @@ const PIECE = 100 // rows
 const WIDE = 64 // pixels of a distribution
 const HIGH = 18
 
+// Pixels of a long table; of the head and the scrollbar of a short one, and of a row.
+const TALL = 340
+const HEAD = 64
+const LINE = 29
+
 let library = null
 
 function loadLibrary(address) {
@@ -54,7 +59,7 @@ class RowTable {
     return new Promise((done) => this.waiting.set(number, done))
   }
 
-  async show({columns, version}) {
+  async show({columns, version, rows}) {
     const Tabulator = await loadLibrary(this.model.library)
     if (this.version === version) return
     this.version = version
@@ -62,7 +67,7 @@ class RowTable {
     this.waiting.clear()
     this.table?.destroy()
     this.table = new Tabulator(this.host, {
-      height: 340,
+      height: Math.min(TALL, HEAD + LINE * rows),
       layout: "fitData",
       index: "row",
       sortMode: "remote",

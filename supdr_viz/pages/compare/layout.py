@@ -13,7 +13,7 @@ from supdr.engine.iterate import Stop
 from supdr_viz.controls.presets import PresetGallery
 from supdr_viz.controls.sidebar import Controls
 from supdr_viz.experiment.methods import MENU, method_menu
-from supdr_viz.pages import link, navigation
+from supdr_viz.pages import Navigation, link
 from supdr_viz.pages.compare import table as scoreboard
 from supdr_viz.pages.compare.checks import CHECKS
 from supdr_viz.pages.compare.column import Column, Facts
@@ -270,10 +270,11 @@ class CompareLayout:
             styles=FREE,
             **widgets.WIDE,
         )
+        navigation = Navigation("compare")
         return widgets.make_page(
             bridge,
-            wide=lambda: [navigation("compare"), pn.layout.HSpacer(), share.buttons()],
-            narrow=lambda: [navigation("compare", narrow=True), share.drawer_row()],
+            wide=lambda: [navigation.tabs(), pn.layout.HSpacer(), share.buttons()],
+            narrow=lambda: [navigation.tabs(narrow=True), share.drawer_row()],
             sidebar=[self._presets.view, controls.view, self.about],
             main=[main],
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from supdr_viz.data.row_query import QueryProblem, Rows, matching, number_in
 from supdr_viz.pictures.row_columns import Column
-from supdr_viz.run.row_values import RowValues
+from supdr_viz.run.row_values import TRUST, RowValues
 from supdr_viz.run.session import Session
 from supdr_viz.ui.background import Latest, Outcome
 from supdr_viz.ui.bar import Pickable, Search
@@ -133,11 +134,21 @@ class Finder:
 
 def _hits(text: str, values: RowValues) -> NDArray | str:
     """Return the rows that a query means, or the sentence that says why it is none."""
-    rows = Rows(values.n_rows, values.query_names, values.column, lambda each: look_up(each, values))
+    rows = Rows(values.n_rows, values.query_names, partial(_asked, values), lambda each: look_up(each, values))
     try:
         return np.flatnonzero(matching(text, rows))
     except QueryProblem as problem:
         return str(problem)
+
+
+def _asked(values: RowValues, name: str) -> Column:
+    """Return the column that a query asks for.
+
+    Raises QueryProblem if it is still to be measured.
+    """
+    if name == TRUST and name not in values.names:
+        raise QueryProblem("Trust is not measured yet: choose it as the colour first.")
+    return values.column(name)
 
 
 def look_up(text: str, values: RowValues) -> NDArray:

@@ -9,13 +9,13 @@ from typing import Any
 import panel as pn
 
 from supdr_viz.controls.sidebar import Controls
-from supdr_viz.pages import navigation
+from supdr_viz.pages import Navigation
 from supdr_viz.pages.cards import Cards
 from supdr_viz.pages.explorer.finder import Finder
 from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.styles import CLASSES_CSS, CLEAR, DIM, FREE, HIDDEN_CSS, STEADY_CSS
 from supdr_viz.pages.training_bar import TrainingBar
-from supdr_viz.pictures.row_colours import value_choices
+from supdr_viz.pictures.row_colours import meaning_text, value_choices
 from supdr_viz.pictures.types import Scene
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bar import Bar, Menu, Switches, Toggle, style
@@ -112,10 +112,11 @@ class ExplorerLayout:
         )
         main = pn.Column(*above, *others, margin=(0, 12), styles=FREE, **widgets.WIDE)
         sidebar = pn.Column(controls.view, self.about, margin=0, **widgets.WIDE)
+        self.navigation = Navigation(page_name)
         self.page = widgets.make_page(
             bridge,
-            wide=lambda: [navigation(page_name), pn.layout.HSpacer(), share.buttons()],
-            narrow=lambda: [navigation(page_name, narrow=True), share.drawer_row()],
+            wide=lambda: [self.navigation.tabs(), pn.layout.HSpacer(), share.buttons()],
+            narrow=lambda: [self.navigation.tabs(narrow=True), share.drawer_row()],
             sidebar=[sidebar],
             main=[main],
         )
@@ -333,14 +334,18 @@ class ExplorerLayout:
         if scene is None:
             return
         self.show_legend(points)
-        words, values = colour_choices(scene), value_choices(scene, n_components)
+        words = colour_choices(scene)
+        values = [
+            [heading, "", [[meaning_text(start + name), start + name] for name in names]]
+            for heading, start, names in value_choices(scene, n_components)
+        ]
         if points.spread is not None or points.colour_by == "spread":
             words = {**words, "spread": "spread"}
         for bound, first, value in (
             (self._colour, words, points.colour_by),
             (self._size, {"equal": "", "trust": "trust"}, points.size_by),
         ):
-            bound.widget.groups = [["", "", [list(each) for each in first.items()]], *map(list, values)]
+            bound.widget.groups = [["", "", [list(each) for each in first.items()]], *values]
             keys = bound.widget.offered
             bound.show(value if value in keys else keys[0], visible=not self._guided)
         self._finder.search.visible = not self._guided

@@ -18,7 +18,7 @@ from supdr_viz.experiment.codec import arguments_entries, link_entries
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.reader import Reader
-from supdr_viz.experiment.settings import Settings, from_json, parse_entries, to_json, to_query
+from supdr_viz.experiment.settings import Settings, from_json, parse_entries, query_of_own_data, to_json, to_query
 from supdr_viz.export.progress import Progress
 from supdr_viz.export.work import export_work
 from supdr_viz.pages import begin, has_still, link, page_arguments
@@ -169,7 +169,12 @@ class Explorer:
         self.teaching = Teaching(self.session, self.controls, self.board, self.bridge.announce)
         self.finder = Finder(self.session, self.board, self.bridge.announce)
         self.rows = SelectedRows(
-            self.session, self.board, self.bridge, self.finder, lambda: self.set_option("colour_by", "trust")
+            self.session,
+            self.board,
+            self.bridge,
+            self.finder,
+            self.teaching,
+            lambda: self.set_option("colour_by", "trust"),
         )
         self.belief = Belief(self.session, self.board, shared_pool(), self._show_meaning, below=self.rows.fold)
         self.layout = self._make_layout(problems, layout)
@@ -253,6 +258,7 @@ class Explorer:
 
     def _show_address(self) -> None:
         self.bridge.set_query(self.presenter.query or self._query_of(self.controls.settings))
+        self.layout.navigation.carry(query_of_own_data(self.controls.settings))
 
     def _compiled(self) -> None:
         self._apply(self.controls.experiment)

@@ -10,6 +10,7 @@ import panel as pn
 from numpy.typing import NDArray
 
 from supdr_viz.pages.explorer.finder import Finder
+from supdr_viz.pages.explorer.teaching import Teaching
 from supdr_viz.pictures.map_quality import InputRows
 from supdr_viz.pictures.selected_rows import confusion, distributions
 from supdr_viz.pictures.types import Frame
@@ -23,6 +24,7 @@ from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.lazy import Fold
 from supdr_viz.views.board import Board
+from supdr_viz.views.colours import MISPLACED
 from supdr_viz.views.nearest_rows import NEAREST_CSS, nearest_html, said
 from supdr_viz.views.row_table import RowTable, TableColumn, words_of
 
@@ -45,6 +47,9 @@ FOLD_CSS = """
 .MuiAccordionSummary-root .MuiAccordionSummary-content > * { font-weight: 700; }
 """
 
+# What is said of the rows that are misplaced.
+MEANING = f" Their neighbours on the map are far from them in the data (trust below {MISPLACED:g})."
+
 COUNTS_CSS = """
 .counts { border-collapse: collapse; font: 12px Roboto, Helvetica, Arial, sans-serif; color: var(--supdr-text); }
 .counts th { font-weight: 500; padding: 2px 6px; text-align: right; max-width: 110px; overflow: hidden;
@@ -61,14 +66,21 @@ background: color-mix(in srgb, var(--tone) var(--share), transparent); }
 class SelectedRows:
     """What is known of the rows of a page; it is built when it is opened for the first time.
 
+    teaching: offers labels for the selected rows, once it is asked to: its bar would lie over the table.
     on_trust: called to let the rows show their trust.
     fold: to be put below the plots.
     """
 
     def __init__(
-        self, session: Session, board: Board, bridge: Bridge, finder: Finder, on_trust: Callable[[], Any]
+        self,
+        session: Session,
+        board: Board,
+        bridge: Bridge,
+        finder: Finder,
+        teaching: Teaching,
+        on_trust: Callable[[], Any],
     ) -> None:
-        self._on_trust = on_trust
+        self._teaching, self._on_trust = teaching, on_trust
         self._session, self._board, self._bridge, self._finder = session, board, bridge, finder
         self._latest = Latest()
         self._shown: Any = None
@@ -92,6 +104,7 @@ class SelectedRows:
         self.download = Button("CSV", self._save, icon="download")
         self.errors = Button("Errors", lambda: self._pick(board.points.errors))
         self.misplaced = Button("Misplaced", self._pick_misplaced)
+        self.relabel = Button("Relabel", self._teaching.offer)
         self.counts = Pickable(self._pick_cell)
         self._part = Bound(Toggle(list(PARTS), next(iter(PARTS))), lambda _part: self._count())
         self.nearest = Nearest(session, board, self.table.mark)
@@ -103,7 +116,7 @@ class SelectedRows:
             margin=0,
         )
         self._crossed = crossed
-        buttons = {"errors": self.errors, "misplaced": self.misplaced, "csv": self.download}
+        buttons = {"errors": self.errors, "misplaced": self.misplaced, "relabel": self.relabel, "csv": self.download}
         above = widgets.flow(self.words, Bar(buttons), margin=0)
         self.words.styles = {"flex": "1 1 240px", "min-width": "0"}
         look = {"flex-wrap": "wrap", "align-items": "flex-start", "gap": "0 24px"}
@@ -115,6 +128,7 @@ class SelectedRows:
 
     def _turned(self, shown: bool) -> None:
         self.nearest.open(shown)
+        self._teaching.wait(shown)
         self.refresh()
 
     # --- what is shown ------------------------------------------------------------------------------------------------
@@ -141,7 +155,9 @@ class SelectedRows:
             return
         self._shown = key
         chosen = np.array(points.selection.indices, dtype=int)
-        self._latest.ask(lambda: _table(values, chosen), self._show_table)
+        misplaced = points.misplaced
+        meaning = MEANING if misplaced is not None and np.array_equal(chosen, np.flatnonzero(misplaced)) else ""
+        self._latest.ask(lambda: _table(values, chosen, meaning), self._show_table)
         self._count()
         self.nearest.refresh()
 
@@ -158,6 +174,7 @@ class SelectedRows:
         self.errors.param.update(label=_counted(errors, "error"), visible=classes, disabled=not errors)
         words = "Find misplaced rows" if misplaced is None else f"{misplaced:,} misplaced"
         self.misplaced.param.update(label=words, disabled=misplaced == 0)
+        self.relabel.param.update(visible=classes, disabled=not points.selection.indices)
 
     def _pick(self, rows: NDArray | None) -> None:
         if rows is not None:
@@ -233,10 +250,10 @@ class SelectedRows:
         self.counts.pressed = pressed
 
 
-def _table(values: RowValues, chosen: NDArray) -> tuple[list[TableColumn], NDArray, NDArray, str]:
+def _table(values: RowValues, chosen: NDArray, meaning: str) -> tuple[list[TableColumn], NDArray, NDArray, str]:
     """Return the columns of the table, its rows, what all rows are called, and a sentence on them.
 
-    `chosen`: rows that are selected; none: all are shown.
+    `chosen`: rows that are selected; none: all are shown. `meaning`: a sentence on these.
     """
     mask = np.zeros(values.n_rows, dtype=bool)
     mask[chosen] = True
@@ -250,17 +267,20 @@ def _table(values: RowValues, chosen: NDArray) -> tuple[list[TableColumn], NDArr
     labels = values.scene.row
     rows = np.flatnonzero(mask)
     rows = rows[np.argsort(labels[rows], kind="stable")]
-    return [*first, *own[:MOST_COLUMNS]], rows, labels, _words(mask, own, first[0], selected=bool(len(chosen)))
+    return [*first, *own[:MOST_COLUMNS]], rows, labels, _words(mask, own, first[0], meaning, selected=bool(len(chosen)))
 
 
-def _words(mask: NDArray, own: list[TableColumn], target: TableColumn, *, selected: bool) -> str:
+def _words(mask: NDArray, own: list[TableColumn], target: TableColumn, meaning: str, *, selected: bool) -> str:
     """Say how many rows are shown, and what sets them apart: the target and columns `own`, the most different first."""
     if not selected:
         text = f"All {len(mask):,} rows. Select rows here, on a map or by a search to see what they have in common."
     else:
         apart = [each for each in [target, *own[:3]] if each.shares is not None and each.shares.difference > 0.2]
         said = [f"{each.column.name} ({words_of(each.shares)})" for each in apart if each.shares is not None]
-        text = f"{int(mask.sum()):,} rows are selected; the {int((~mask).sum()):,} others are grey."
+        count = int(mask.sum())
+        are = "is" if count == 1 else "are"
+        text = f"{_counted(count, 'row')} {are} selected; the {len(mask) - count:,} others are grey."
+        text += meaning
         text += f" They differ most in {'; '.join(said)}." if said else ""
     return text + (f" {MOST_COLUMNS} of {len(own):,} columns are shown." if len(own) > MOST_COLUMNS else "")
 
@@ -283,7 +303,7 @@ def counts_table(counts: NDArray, names: tuple[str, ...]) -> str:
         cells = ""
         for predicted, count in enumerate(line):
             tone = "--supdr-primary" if true == predicted else "--supdr-error"
-            look = f"--tone: var({tone}); --share: {5 + 50 * count / most if count else 0:.0f}%"
+            look = f"--tone: var({tone}); --share: {5 + 35 * count / most if count else 0:.0f}%"
             words = f"{count:,} rows of {names[true]} are predicted as {names[predicted]}"
             cells += (
                 f'<td><button type="button" data-pick="{true * len(names) + predicted}" style="{look}" '

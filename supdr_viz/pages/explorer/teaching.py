@@ -38,13 +38,25 @@ class Teaching:
         self._offered: set[int] = set()
         self.bar = TeachingBar(self.label, self.next_doubtful, self.undo, self.done)
         self._counted = ""
+        self._waits = self._asked = False
         board.points.selection.on_change(self._selected)
         self._counting = LassoCount(session, board, self._say_counted)
+
+    def wait(self, on: bool) -> None:
+        """Offer labels only where they are asked for, or for all rows that are selected: the bar lies over the page."""
+        self._waits, self._asked = on, False
+        self.refresh()
+
+    def offer(self) -> None:
+        """Offer labels for the rows that are selected."""
+        self._asked = True
+        self.refresh()
 
     def refresh(self) -> None:
         """Say which rows are selected, and what can be done with them."""
         scene, selected = self._session.scene, self._board.points.selection.indices
-        if scene is None or not (selected or self._counted):
+        offers = bool(selected) and (self._asked or not self._waits)
+        if scene is None or not (offers or self._counted):
             self.bar.hide()
             return
         taught = self._controls.settings.taught
@@ -72,7 +84,7 @@ class Teaching:
         self.bar.show(f"{self._counted} {words}".strip(), labels, undo=bool(self._before))
 
     def _selected(self) -> None:
-        self._counted = ""  # what was counted was of other rows
+        self._counted, self._asked = "", False  # that was of other rows
         self.refresh()
 
     def _say_counted(self, words: str) -> None:
@@ -122,6 +134,7 @@ class Teaching:
         place, (first, second) = int(places[fresh][0]), likely[fresh][0]
         self._offered.add(place)
         self._board.points.selection.indices = [place]
+        self._asked = True
         names = scene.class_names
         self.bar.show(
             f"{self._label_text(place)}: {names[first]} or {names[second]}?", self._labels(), undo=bool(self._before)

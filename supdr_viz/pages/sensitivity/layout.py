@@ -10,7 +10,7 @@ import panel as pn
 from supdr.sensitivity import Progress
 from supdr_viz.controls.presets import PresetGallery
 from supdr_viz.data.number_format import duration, per_cent
-from supdr_viz.pages import navigation
+from supdr_viz.pages import Navigation
 from supdr_viz.pages.sensitivity.charts import SweepCharts
 from supdr_viz.pages.sensitivity.elements import View
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
@@ -122,10 +122,11 @@ class SensitivityLayout:
         self._n_cells = self._n_fits = 0
         self._note = self._curve_words = ""
         controls = pn.Column(self.presets.view, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
+        self.navigation = Navigation("sensitivity")
         self.page = widgets.make_page(
             bridge,
-            wide=lambda: [navigation("sensitivity"), pn.layout.HSpacer(), share.buttons()],
-            narrow=lambda: [navigation("sensitivity", narrow=True), share.drawer_row()],
+            wide=lambda: [self.navigation.tabs(), pn.layout.HSpacer(), share.buttons()],
+            narrow=lambda: [self.navigation.tabs(narrow=True), share.drawer_row()],
             sidebar=[controls],
             main=[main],
         )

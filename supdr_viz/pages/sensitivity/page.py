@@ -25,7 +25,7 @@ from supdr_viz.data.rows_on_disk import RowsOnDisk
 from supdr_viz.data.sources import SOURCES
 from supdr_viz.experiment.build import NotAtHand, build_dataset
 from supdr_viz.experiment.methods import MENU
-from supdr_viz.experiment.settings import Settings, to_query
+from supdr_viz.experiment.settings import Settings, query_of_own_data, to_query
 from supdr_viz.pages import begin, link, page_arguments
 from supdr_viz.pages.sensitivity.charts import SweepCharts
 from supdr_viz.pages.sensitivity.elements import View
@@ -45,6 +45,7 @@ from supdr_viz.pages.sensitivity.settings import (
     rival_of,
     sweep_query,
     usual_axes,
+    within_rows,
 )
 from supdr_viz.pages.sensitivity.snippet import sweep_python
 from supdr_viz.pages.share import ShareMenu
@@ -207,6 +208,7 @@ class Sensitivity:
         self._prepare(settings)
         self.controls.show(self.settings)
         self.bridge.set_query(sweep_query(self.settings))
+        self.layout.navigation.carry(query_of_own_data(self.settings.base))
         self._lay_out()
 
     def _prepare(self, settings: SweepSettings) -> None:
@@ -215,8 +217,10 @@ class Sensitivity:
         self.charts.set_labels(None)
         try:
             dataset, self._note = _in_memory(build_dataset(settings.base, self.data.table))
+            settings = within_rows(settings, dataset.n_samples)
             if settings.metric not in FOR_TASK[dataset.task]:
-                self.settings = settings = replace(settings, metric=FOR_TASK[dataset.task][0])
+                settings = replace(settings, metric=FOR_TASK[dataset.task][0])
+            self.settings = settings
             self._task = dataset.task
             self.controls.set_task(dataset.task)
             self.method.describe(dataset.task)

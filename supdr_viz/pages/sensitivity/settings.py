@@ -187,6 +187,21 @@ def rival_of(settings: SweepSettings) -> SweepSettings:
     return replace(settings, base=rival, versus="")
 
 
+def within_rows(settings: SweepSettings, n_samples: int) -> SweepSettings:
+    """Return a sweep whose usual range of basis functions ends at the number of rows of a fit; typed ones stay."""
+    share = 1.0 / settings.folds if settings.folds > 1 else settings.base.test_share
+    most = n_samples - math.ceil(n_samples * share)
+    axes = [
+        replace(axis, high=float(most))
+        if axis.name == "n_centers"
+        and axis == default_axis(settings.base.method, axis.name)
+        and axis.low < most < axis.high
+        else axis
+        for axis in settings.axes
+    ]
+    return replace(settings, axes=tuple(axes))
+
+
 def is_whole(method: str, name: str) -> bool:
     """Whether a parameter takes whole numbers only."""
     return any(spec.name == name and spec.kind == "int" for spec in MENU[method].form)

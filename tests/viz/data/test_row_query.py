@@ -12,6 +12,7 @@ COLUMNS = {
     "petal length (cm)": Column("petal length (cm)", np.array([1.0, 5.5, 6.0, np.nan])),
     "petal_width": Column("petal_width", np.array([0.2, 1.0, 2.0, 3.0])),
     "species": Column("species", np.array([0.0, 1.0, 1.0, np.nan]), ("setosa", "Virginica rosea")),
+    "kind": Column("kind", np.array([1.0, 0.0, 1.0, 1.0]), ("Virginica rosea", "setosa")),
     "year": Column("year", np.array([0.0, 1.0, 0.0, 1.0]), ("2007", "2008")),
 }
 ROWS = Rows(4, list(COLUMNS), COLUMNS.__getitem__, lambda text: np.array([text == "setosa", text == "3", False, False]))
@@ -29,6 +30,9 @@ ROWS = Rows(4, list(COLUMNS), COLUMNS.__getitem__, lambda text: np.array([text =
         ('species = "virginica rosea"', [1, 2]),
         ("species = virginica rosea", [1, 2]),
         ("year > 2007", [1, 3]),
+        ("species = kind", [0, 1]),
+        ("species != kind", [2]),
+        ("petal length > 2 and petal_width < Petal Length", [1, 2]),
         ("year = 2007.0", [0, 2]),
         ("not petal length > 5", [0, 3]),
         ("not (species = setosa or petal width > 1.5)", [1]),
@@ -49,6 +53,9 @@ def test_queries(text, expected):
         ("height > 5", "no column 'height'"),
         ("petal > 5", "several columns"),
         ("petal length > long", "holds numbers"),
+        ("species = otter", "no value 'otter'; it has setosa, Virginica rosea"),
+        ("species != otter", "no value 'otter'"),
+        ("species = petal_width", "cannot be compared"),
         ("petal length >", "Expected a column or a value"),
         ("> 5", "Expected a column or a value"),
         ("(petal length > 5", "not closed"),

@@ -143,6 +143,8 @@ def test_what_is_not_found_is_said():
             ("petal length > 50", "no rows", False),
             ("petal length >", "Expected", True),
             ("no such word", "no rows", False),
+            ("trust < 0.5", "not measured yet", True),
+            ("class = rose", "no value 'rose'; it has setosa", True),
         ):
             find(visitor, text)
             search = part(visitor, Search)
@@ -189,7 +191,7 @@ def test_the_table_has_the_selected_rows_sorted_by_any_column():
         everything, heads, _ = piece(visitor)
         assert len(everything) == 100  # a piece
         assert list(everything["Row"]) == list(range(100))
-        assert heads["predicted"]["shares"] is not None
+        assert heads["prediction"]["shares"] is not None
         find(visitor, "setosa")
         shown, heads, last = piece(visitor, column="c3", down=True)
         assert len(shown) == 50
@@ -207,7 +209,7 @@ def test_errors_and_misplaced_rows_are_one_press_away():
         visitor.press("Run").settle()
         open_rows(visitor)
         shown, *_rest = piece(visitor, size=178)
-        errors = list(shown["Row"][shown["class"] != shown["predicted"]])
+        errors = list(shown["Row"][shown["class"] != shown["prediction"]])
         assert 0 < len(errors) < 50
         visitor.press(f"{len(errors)} errors").settle()
         assert sorted(piece(visitor)[0]["Row"]) == errors
@@ -216,11 +218,40 @@ def test_errors_and_misplaced_rows_are_one_press_away():
         trust = piece(visitor)[0]["trust"].astype(float)
         assert 0 < len(trust) < 178
         assert trust.max() < 0.75
+        assert visitor.sees("trust below 0.75")
         find(visitor, "trust < 0.75")
         legend = next(each for each in visitor.parts() if isinstance(each, Pickable) and "misplaced" in each.html)
         by_query = selected(visitor)
         hear(visitor, legend, PICK_MISPLACED)
         assert by_query.tolist() == selected(visitor).tolist()
+
+
+def test_labels_are_offered_over_the_table_once_they_are_asked_for():
+    with Visitor(IRIS) as visitor:
+
+        def over():
+            """Whether a bar lies over the page."""
+            fixed = visitor.page.select(lambda each: getattr(each, "styles", {}).get("position") == "fixed")
+            return any(each.visible for each in fixed)
+
+        find(visitor, "setosa")
+        assert over()
+        open_rows(visitor)
+        assert not over()
+        visitor.press("Relabel").settle()
+        assert over()
+        find(visitor, "virginica")
+        assert not over()
+        open_rows(visitor)  # which closes them
+        assert over()
+
+
+def test_menus_say_by_themselves_what_is_chosen():
+    with Visitor(IRIS) as visitor:
+        texts = {value: text for _, _, each in part(visitor, Menu, label="Colour").groups for text, value in each}
+        assert texts["latent:1"] == "z1"
+        assert texts["probability:setosa"] == "probability of setosa"
+        assert texts["column:petal length (cm)"] == "petal length (cm)"
 
 
 def test_a_table_answers_no_nonsense_and_a_row_of_it_is_pointed_at_on_the_map():

@@ -32,6 +32,7 @@ from supdr_viz.pages.sensitivity.settings import (
     sweep_query,
     sweepable,
     usual_axes,
+    within_rows,
 )
 
 CONFIG = """
@@ -72,6 +73,18 @@ def test_every_knob_has_a_range_that_its_method_accepts(method):
         for value in values:
             assert spec.clean(value)[1] == ""
     assert set(usual_axes(method)) <= {spec.name for spec in sweepable(method)}
+
+
+def test_a_usual_range_of_basis_functions_ends_at_the_rows_of_a_fit():
+    usual, _ = parse_sweep_query(parse_qs("data=iris&method=MAC&sweep.folds=5"))
+    fitted = within_rows(usual, 150)
+    assert fitted.grid["n_centers"][-1] == 120
+    assert fitted.axes[1:] == usual.axes[1:]
+    held_out, _ = parse_sweep_query(parse_qs("data=iris&method=MAC&sweep.folds=1&test=0.3"))
+    assert within_rows(held_out, 150).grid["n_centers"][-1] == 105
+    typed, _ = parse_sweep_query(parse_qs("data=iris&method=MAC&sweep.x=n_centers:log:5:300:4"))
+    for kept, n_samples in ((typed, 150), (usual, 5), (usual, 10**6)):
+        assert within_rows(kept, n_samples) == kept
 
 
 @pytest.mark.parametrize(

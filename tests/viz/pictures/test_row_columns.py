@@ -172,6 +172,22 @@ def test_a_menu_offers_every_column_class_and_coordinate():
     assert values == ["loss", "latent:1", "latent:2"]
 
 
+def test_a_text_that_became_indicators_is_one_column():
+    places = np.array(["bay", "cliff", "dune", None] * 10, dtype=object)
+    X = np.column_stack([*(places == name for name in ("bay", "cliff", "dune")), np.arange(40)]).astype(float)
+    features = [*(f"place=2={name}" for name in ("bay", "cliff", "dune")), "a=b"]
+    columns = RowColumns((X[:30], X[30:]), features, {"place=2": places, "a": np.arange(40.0), "note": places})
+    assert columns.names == ["place=2", "a=b", "a", "note"]
+    assert (columns.learnt, columns.others) == (["place=2", "a=b"], ["a", "note"])
+    assert columns.get("place=2").categories == ("bay", "cliff", "dune")
+    np.testing.assert_array_equal(columns.get("place=2=dune").values, X[:, 2])  # links and searches know it
+    offered = {
+        heading: names for heading, _, names in value_choices(dataclasses.replace(make_scene(), columns=columns), 2)
+    }
+    assert offered["Column"] == columns.learnt
+    assert offered["Column not learnt from"] == columns.others
+
+
 def test_links_and_files_keep_what_colours_and_sizes_mean():
     settings = Settings(data="wine", colour_by="column:od280/od315_of_diluted_wines", size_by="probability:class, one")
     query = {name: [value.encode()] for name, value in parse_qsl(to_query(settings))}
