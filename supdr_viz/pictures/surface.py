@@ -61,7 +61,7 @@ def evaluate(
         value_range = (0.0, 1.0)
         wrong, beyond = ((each != targets) & np.isfinite(targets) for each in (predicted, placed))
     classes = None if scene.task == "regression" else fitted.classes_.astype(np.uint8)
-    in_input = takes_all_numbers(fitted) and scene.plane.shows_most
+    in_input = takes_all_numbers(fitted) and scene.plane.has_regions
     return Surface(
         iteration=iteration,
         input=_input_sheet(fitted, scene, classes, value_range, resolution) if in_input else None,

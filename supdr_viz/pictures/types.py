@@ -43,9 +43,9 @@ class Plane:
     extent: tuple[float, float, float, float]
 
     @property
-    def shows_most(self) -> bool:
-        """Whether the rows are near the plane: of most of the variance."""
-        return self.exact or self.share >= MOST
+    def has_regions(self) -> bool:
+        """Whether regions are drawn in it: of two chosen features, or of components with most of the variance."""
+        return self.kind == "features" or self.share >= MOST
 
     def project(self, X: NDArray) -> NDArray:
         """Map rows (n, m) to the plane (n, 2)."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from supdr.engine.iterate import Stop
 
 STOP_SENTENCES = {
-    Stop.converged: "Converged. Press Run for one more iteration.",
+    Stop.converged: "Converged. Run adds one step.",
     Stop.max_iter: "Iteration limit reached. Press Run to continue.",
     Stop.no_improvement: "Stopped early: the held-out error no longer falls. The best iteration is shown. Press Run to "
     "continue.",

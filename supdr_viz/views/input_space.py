@@ -52,8 +52,8 @@ class InputPlane(PlaneView):
         if self.points.data_only:
             return what
         regions, surface = "", self.points.surface
-        if not plane.shows_most:
-            regions = "too little for regions"
+        if not plane.has_regions:
+            regions = "too little to draw regions"
         elif surface is not None and surface.input is None:
             regions = "no regions"  # between bits or counts
         elif not plane.exact:

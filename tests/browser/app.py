@@ -143,7 +143,7 @@ class App:
 
     def until_seen(self, text):
         """Wait until this text can be read: for what does not wait for the server, or for a run to end."""
-        expect(self.page.get_by_text(text).first).to_be_visible()
+        expect(self.page.get_by_text(text).filter(visible=True).first).to_be_visible()
 
     def until_url(self, part):
         """Wait for another page."""

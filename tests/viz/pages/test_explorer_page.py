@@ -359,7 +359,7 @@ def test_all_rows_labelled_leave_no_ring_and_keep_the_choice():
     [
         ("?data=iris&method=LDA", "Fitted in one step. Nothing is left to run.", 0),
         ("?data=iris&method=MAC&method.max_iter=5", "Iteration limit reached. Press Run to continue.", 5),
-        ("?data=moons&method=MAC&method.max_iter=500", "Converged. Press Run for one more iteration.", 1),
+        ("?data=moons&method=MAC&method.max_iter=500", "Converged. Run adds one step.", 1),
     ],
 )
 def test_a_finished_run_says_what_run_would_do(query, words, more):
