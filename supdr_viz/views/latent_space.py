@@ -88,7 +88,7 @@ class LatentSpace(PlaneView):
             return ""
         surface = self.points.surface
         if surface is not None and surface.latent is None:
-            return "no regions: the classifier also uses a hidden coordinate"
+            return "no regions: the classifier uses more than these two coordinates"
         if surface is not None and surface.counted is not None and surface.counted != frame.iteration:
             return f"{frame.latent_caption} · density of iteration {surface.counted:,}"
         regions = "a slice of the regions" if self.sheet is not None and self.sheet.caption else ""

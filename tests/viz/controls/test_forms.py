@@ -1,7 +1,6 @@
 """Widgets and forms: every action of the user is reported once."""
 
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from supdr_viz.experiment.methods import METHOD_FORMS
 from supdr_viz.experiment.settings import SPLIT_FORM, Settings
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.ui import widgets
+from supdr_viz.views.figures import LegendEntry
 from tests.viz.control_cases import knob, let_go, shown
 
 # --- widgets --------------------------------------------------------------------------------------------------------
@@ -104,10 +104,10 @@ def test_text_from_outside_is_escaped():
     pane = widgets.html()
     widgets.message(pane, "<script>alert(1)</script>", "error")
     assert "<script>" not in pane.object
-    entry = SimpleNamespace(name="<b>", colour='"><i', dash="solid", kind="line", help='"><u>')
-    assert "<b>" not in widgets.legend([entry])
-    assert "<u>" not in widgets.legend([entry])
-    assert "color:&quot;&gt;&lt;i;" in widgets.legend([entry])
+    for kind in ("line", "point", "scale"):
+        made = widgets.legend([LegendEntry("<b>", '"><x', kind=kind, help='"><u>', pick=1)], picks=True)
+        assert not {"<b>", "<u>", "<x"} & {made[place : place + 3] for place in range(len(made))}
+        assert "&quot;&gt;&lt;x" in made
 
 
 # --- forms ----------------------------------------------------------------------------------------------------------
