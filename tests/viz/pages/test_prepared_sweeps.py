@@ -68,7 +68,7 @@ def test_the_page_opens_full_and_run_goes_on_from_there():
         assert len(visitor.model("sweep map").data["x"]) == 569
         visitor.press("Run").settle()
         assert visitor.chip == "finished"
-        assert visitor.sees("320 of them cached")
+        assert visitor.sees("320 of them from earlier runs")
 
 
 def test_an_example_whose_rows_are_missing_shows_its_cells():
