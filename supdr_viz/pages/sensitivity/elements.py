@@ -340,10 +340,11 @@ def current_setting(view: View) -> hv.Rectangles:
 
     On a dark page the best cell has one, too: it is as dark as the page.
     """
-    frames, best, current = [], view.result.best(view.metric), current_place(view)
+    frames = list[tuple[float, float, str]]()
+    best, current = view.result.best(view.metric), current_place(view)
     if best is not None and view.dark:
         across, up = np.unravel_index(best.number, view.plane.shape)
-        frames.append((across, up, "#FFFFFF"))
+        frames.append((float(across), float(up), "#FFFFFF"))
     frames += [] if current is None else [(*current, view.colours.error)]
     boxes = [(x - 0.48, y - 0.47, x + 0.48, y + 0.47, shade) for x, y, shade in frames]
     return hv.Rectangles(boxes, vdims="shade").opts(fill_alpha=0.0, line_color="shade", line_width=2.5)
