@@ -16,7 +16,7 @@ table { width: 100%; font-variant-numeric: tabular-nums; } td, th { max-width: n
 th[scope=col] { white-space: normal; vertical-align: bottom; } td.model { white-space: normal; min-width: 110px; }
 th.number, td.number { text-align: right; } tr:last-child > * { border-bottom: none; }
 td.number { white-space: nowrap; } p { margin: 4px 6px; }
-th[title] { cursor: help; } td.note { white-space: normal; color: var(--supdr-secondary); min-width: 130px; }
+th[title] { cursor: help; } td.note { white-space: normal; color: var(--supdr-secondary); min-width: 110px; }
 td.best { font-weight: 700; color: var(--supdr-running); } tr.chosen td:first-child { color: var(--supdr-primary); }
 caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (min-width: 1400px) { th.short[scope=col] { white-space: nowrap; } }

@@ -405,8 +405,6 @@ def curve(view: View, axis: int) -> hv.Overlay:
     if len(heights) > 1 and heights[0] > limits[0]:  # the lowest label stands below the lowest value
         heights.insert(0, heights[0] - (heights[1] - heights[0]))
         limits = heights[0], limits[1]
-    options = look(view, f"curve {axis}", f"Curve: {view.measured} over {view.titles[axis]}")
-    options["hooks"] = [*options["hooks"], _with_lines(view)]
     band = hv.Spread((x, mean, width), "x", ["score", "width"])
     lines = hv.Curve((x, mean), "x", "score"), hv.Curve((x, best), "x", "score")
     dots = hv.Scatter((x, mean, best, texts), "x", ["score", "best", "text"])
@@ -435,19 +433,9 @@ def curve(view: View, axis: int) -> hv.Overlay:
             ylabel=view.measured,
             yformatter=per_cent_ticks(view),
             height=CURVE_HEIGHT if view.means.ndim > 1 else WIDE_HEIGHT,
-            **options,
+            **look(view, f"curve {axis}", f"Curve: {view.measured} over {view.titles[axis]}"),
         )
     )
-
-
-def _with_lines(view: View) -> Callable[[Any, Any], None]:
-    """Return a hook that draws the lines of the axes."""
-
-    def hook(plot: Any, _element: Any) -> None:
-        for axis in plot.state.axis:
-            axis.axis_line_color, axis.axis_line_alpha = view.colours.secondary, 0.8  # 1, the default, is the theme's 0
-
-    return hook
 
 
 def _marginal(view: View, axis: int) -> tuple[NDArray, NDArray, NDArray, NDArray, NDArray]:
