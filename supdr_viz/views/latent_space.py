@@ -115,7 +115,7 @@ class LatentSpace(PlaneView):
     def _rings(self) -> tuple[str, ...]:
         """Which rows have no rings although others of their kind have, or would have if they were fewer."""
         points = self.points
-        if points.ring == "error" and points.support_share > CROWD:
+        if not points.small and points.ring == "error" and points.support_share > CROWD:
             return points.some_ringed("latent"), f"{per_cent(points.support_share)} support vectors, not ringed"
         return points.some_ringed("latent"), points.some_ringed("support")
 
