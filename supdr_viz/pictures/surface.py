@@ -196,7 +196,8 @@ def _latent_sheet(
     points, x, y = grid(latent.extent, resolution)
     scores = fitted.latent_decision_function(latent.lift(points), head=latent.head)
     caption = "" if latent.exact else "slice through the mean"
-    return _sheet(scores, x, y, latent.extent, classes, value_range, caption, _has_margin(fitted))
+    sheet = _sheet(scores, x, y, latent.extent, classes, value_range, caption, _has_margin(fitted))
+    return replace(sheet, for_training=latent.head == "fitted" and bool(getattr(fitted, "calibrate", False)))
 
 
 def _sheet(

@@ -247,6 +247,7 @@ class Sheet:
     boundary, margin: where the winning class changes; where |f| = 1 (two classes, methods with a margin).
     resolution: evaluated points per axis; the image has more cells.
     caption: empty, or what the surface is when the plane is not the whole space.
+    for_training: whether it decides for training rows alone: new ones are predicted by a classifier of their own.
     relief: by which the next surface comes from this one.
     """
 
@@ -257,6 +258,7 @@ class Sheet:
     resolution: int = 0
     caption: str = ""
     relief: Relief | None = None
+    for_training: bool = False
 
 
 @dataclass(frozen=True, eq=False)

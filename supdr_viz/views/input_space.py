@@ -48,7 +48,7 @@ class InputPlane(PlaneView):
         if plane.kind == "components":
             what = f"PCA plane: {per_cent(plane.share)} of variance"
         else:
-            what = "" if plane.exact else " × ".join(name for name in plane.axis_names if name)
+            what = "" if plane.exact else " against ".join(name for name in reversed(plane.axis_names) if name)
         if self.points.data_only:
             return what
         regions, surface = "", self.points.surface
@@ -57,7 +57,7 @@ class InputPlane(PlaneView):
         elif surface is not None and surface.input is None:
             regions = "no regions"  # between bits or counts
         elif not plane.exact:
-            regions = "a slice of the regions"
+            regions = "slice of regions"
         elif shows_target(scene, self.points.colour_by):
             regions = f"regions: predicted {'class' if scene.task == 'classification' else 'value'}"
         return " · ".join(part for part in (what, regions, self.points.some_ringed("input")) if part)

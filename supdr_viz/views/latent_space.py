@@ -7,6 +7,7 @@ import numpy as np
 from supdr.quality.near import NO_ROW
 from supdr_viz.data.number_format import per_cent
 from supdr_viz.pictures.picture import Number
+from supdr_viz.pictures.row_colours import shows_target
 from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
 from supdr_viz.views.colours import MISPLACED
 from supdr_viz.views.figures import LegendEntry
@@ -91,9 +92,19 @@ class LatentSpace(PlaneView):
             return "no regions: the classifier uses more than these two coordinates"
         if surface is not None and surface.counted is not None and surface.counted != frame.iteration:
             return f"{frame.latent_caption} · density of iteration {surface.counted:,}"
-        regions = "a slice of the regions" if self.sheet is not None and self.sheet.caption else ""
+        regions = "slice of regions" if self.sheet is not None and self.sheet.caption else ""
         outside = f"{beyond:,} outside" if (beyond := _outside(frame)) else ""
-        return " · ".join(part for part in (frame.latent_caption, regions, outside, *self._rings) if part)
+        whose = "" if self.points.small else self.whose_regions  # where many planes are small, their page says so
+        parts = frame.latent_caption, whose, regions, outside, *self._rings
+        return " · ".join(part for part in parts if part)
+
+    @property
+    def whose_regions(self) -> str:
+        """Say that the regions do not decide for the test rows in them, if so."""
+        points = self.points
+        if self.sheet is None or not self.sheet.for_training or points.scene is None or not points.scene.is_test.any():
+            return ""
+        return "regions: for filled rows" if shows_target(points.scene, points.colour_by) else ""
 
     @property
     def legend(self) -> list[LegendEntry]:
@@ -104,7 +115,7 @@ class LatentSpace(PlaneView):
     def _rings(self) -> tuple[str, ...]:
         """Which rows have no rings although others of their kind have, or would have if they were fewer."""
         points = self.points
-        if points.ring == "error" and points.support_share > CROWD:
+        if not points.small and points.ring == "error" and points.support_share > CROWD:
             return points.some_ringed("latent"), f"{per_cent(points.support_share)} support vectors, not ringed"
         return points.some_ringed("latent"), points.some_ringed("support")
 

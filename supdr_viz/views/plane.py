@@ -139,10 +139,10 @@ def _plain_relief(sheet: Sheet) -> dict[str, Any] | None:
     return {"levels": levels, "scale": scale, "codes": codes, "extent": plain_extent(sheet.extent)}
 
 
-def points_legend(points: Points) -> list[LegendEntry]:
-    """Return the meaning of the marks of rows that all planes of a run have."""
+def points_legend(points: Points, *others: Points) -> list[LegendEntry]:
+    """Return the meaning of the marks of rows that all planes of a run have, and of other runs on the same rows."""
     assert points.scene is not None
-    margins = (points.stage.get("planes", view, "margin") for view in ("input", "latent"))
+    margins = (each.stage.get("planes", view, "margin") for each in (points, *others) for view in ("input", "latent"))
     drawn = any(margin is not None and len(margin) for margin in margins)
     entries = class_legend(points.scene, points.colour_by, points.values)
     return [*entries, LegendEntry("margin", css("boundary"), "dashed")] if drawn else entries

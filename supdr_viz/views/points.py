@@ -48,6 +48,9 @@ EASY_ROWS, LEAST_EASE = 300, 0.5
 CROWD = 0.25
 FAINT_RING = 0.5
 
+# Width of rings on small planes, which are compared: there it does not depend on how many there are.
+SMALL_RING = 1.0
+
 FAINTEST = 0.15
 # Opacity of the rows of a sample: the density of all shines through.
 OVER_DENSITY = 0.75
@@ -74,7 +77,14 @@ class Ring(NamedTuple):
 
 
 RINGS = {
-    "error": Ring("errors", "error", 1.7, 1.0, "error", "Rows on the wrong side of the boundary of their plot."),
+    "error": Ring(
+        "errors",
+        "error",
+        1.7,
+        1.0,
+        "error",
+        "Rows that are predicted wrong. In the input space, training rows are predicted without their labels.",
+    ),
     "support": Ring("support vectors", "support", 1.1, 0.8, "support vector", ""),
     "labelled": Ring("labelled", "text", 1.5, 0.9, "labelled row", "Rows whose label the method sees."),
     "misplaced": Ring(
@@ -93,7 +103,7 @@ class Points:
     """All rows of a scene on a stage.
 
     `stage`: where they are shown; `selection`: to be shared with other runs on the same rows of the same page;
-    `small`: whether the planes are small: then support vectors have no rings.
+    `small`: whether the planes are small: then support vectors have no rings, and all other rings look alike.
 
     selection: ``selection.indices`` are the selected rows of the scene, whichever view they were selected in.
     drawn (n,): which rows of the scene are drawn: the browser knows no others, and numbers them in this order.
@@ -106,7 +116,7 @@ class Points:
 
     def __init__(self, stage: Stage | None = None, selection: Selection | None = None, *, small: bool = False) -> None:
         self.stage = Stage() if stage is None else stage
-        self._small = small
+        self.small = small
         self.scene: Scene | None = None
         self.frame: Frame | None = None
         self.surface: Surface | None = None
@@ -172,7 +182,7 @@ class Points:
     @property
     def rings_support(self) -> bool:
         """Whether support vectors have rings in the latent plane: not where nearly all rows would have one."""
-        return not self._small and self.ring == "error" and 0.0 < self.support_share <= CROWD
+        return not self.small and self.ring == "error" and 0.0 < self.support_share <= CROWD
 
     def places(self, view: str) -> NDArray:
         """Return where the rows stand in a view, (n, 2), as the browser was told; NaN: they are not shown."""
@@ -360,7 +370,9 @@ class Points:
             self._ringed[view] = int(np.count_nonzero(marked)), int(np.count_nonzero(shown))
             look, untrusted = RINGS[self.ring], self.ring == "misplaced"
             ease, grow = (1.0, GROW) if untrusted else (_ease(self.n_rows), 1.0)
-            if np.count_nonzero(shown) > CROWD * self.n_rows:
+            if self.small:
+                look, grow = look._replace(width=SMALL_RING), 1.0
+            elif np.count_nonzero(shown) > CROWD * self.n_rows:
                 look, ease, grow = look._replace(width=1.0), FAINT_RING * ease, 1.0
             role = ring_role(self.ring, self.colour_by)
             self._put(view, ring={"rows": packed_bits(shown), **_look(look, role, ease, grow)})

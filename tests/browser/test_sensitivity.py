@@ -43,7 +43,7 @@ def test_ranges_are_typed_in_the_sweep_fills_and_leads_to_the_explorer(open_app,
     assert len(values(app)) == 9
     assert app.numbers.startswith("18 of 18 fits")
     assert "9 of 9 cells" in app.status
-    assert app.sees("This error is optimistic")
+    assert app.sees("This estimate is optimistic")
     assert [len(app.column(f"sweep curve {k}", "score")) for k in (0, 1)] == [3, 3]
     lines = app.save("CSV", tmp_path).read_text().splitlines()
     assert lines[0].startswith("reg_u,beta,error,error sd")

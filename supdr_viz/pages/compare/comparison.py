@@ -95,8 +95,8 @@ def with_method(settings: Settings, method: str, options: Mapping[str, Any]) -> 
     return replace(settings, method=method, method_options=dict(options))
 
 
-# What is said of settings that do not differ from the library's.
-DEFAULTS = "default settings"
+# What is said of settings that do not differ from the library's, beside others that do.
+DEFAULT = "default"
 
 
 def differences(settings: Settings) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,7 @@ from supdr_viz.pages import Navigation, link
 from supdr_viz.pages.compare import table as scoreboard
 from supdr_viz.pages.compare.checks import CHECKS
 from supdr_viz.pages.compare.column import Column, Facts
-from supdr_viz.pages.compare.comparison import DEFAULTS, LETTERS, MAX_COLUMNS
+from supdr_viz.pages.compare.comparison import DEFAULT, LETTERS, MAX_COLUMNS
 from supdr_viz.pages.compare.lockstep import MEASURE
 from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
 from supdr_viz.pages.share import ShareMenu
@@ -32,8 +31,7 @@ from supdr_viz.ui.binding import BoundChoice
 from supdr_viz.ui.bridge import CHOOSES, Bridge
 from supdr_viz.ui.notice import Notice, remarks
 from supdr_viz.views.objectives import Objectives
-from supdr_viz.views.plane import class_legend
-from supdr_viz.views.points import RINGS
+from supdr_viz.views.plane import points_legend
 from supdr_viz.views.stage.components import Hub
 
 TITLE = '<h1 class="hidden">supdr comparison: several methods on the same rows, side by side</h1>'
@@ -56,10 +54,12 @@ CURVES_HEIGHT = 150
 # States that say no more than the iteration does.
 SAID_ABOVE = ("ready", "running", "paused", ENDINGS[Stop.max_iter])
 
-# Rings in the input space mark what lies beyond the boundary there: training rows, too, count without their labels.
-ERRORS, WRONG = RINGS["error"].name, "misclassified if placed without its label"
+NEW_ROWS = (
+    "Test rows are predicted by a classifier of their own, which is fitted to the training rows placed without their "
+    "labels."
+)
 
-BY = {f"by {label}": value for value, label in MEASURE.choices}
+BY = {f"same {label}": value for value, label in MEASURE.choices}
 
 CARD_CSS = """
 .top { display: flex; align-items: center; gap: 6px; } .top h2 { flex: 1; min-width: 0; white-space: nowrap;
@@ -85,7 +85,7 @@ class ColumnCard:
     def __init__(self, column: Column) -> None:
         pair = column.pair
         wide: dict[str, Any] = widgets.WIDE
-        self.head = pair.hub.words("head", css=CARD_CSS, margin=(0, 4, 2, 4), min_height=54, **wide)
+        self.head = pair.hub.words("head", css=CARD_CSS, margin=(0, 4, 2, 4), min_height=37, **wide)
         self._captions = {
             name: pair.hub.words(f"head of {name}", css=CAPTION_CSS, margin=(2, 4, 1, 4), **wide)
             for name in ("latent", "input")
@@ -98,14 +98,17 @@ class ColumnCard:
             parts += [self._captions[name], pane]
         self.view = pn.Column(*parts, pair.hub, stylesheets=[widgets.sheet(BOX_CSS)], margin=0, **widgets.WIDE)
 
-    def refresh(self, letter: str, facts: Facts, column: Column, *, query: str, chosen: bool, task: str) -> None:
+    def refresh(
+        self, letter: str, facts: Facts, column: Column, *, query: str, chosen: bool, noted: bool, task: str
+    ) -> None:
         """Bring the head and the captions up to date.
 
         `query`: of a link that opens the column in the explorer; `chosen`: whether the sidebar edits this column;
-        `task`: one of "classification", "regression".
+        `noted`: whether any column has settings that differ from the defaults; `task`: one of "classification",
+        "regression".
         """
         mark = ' class="letter chosen"' if chosen else ' class="letter"'
-        label, note = widgets.escape(facts.label), facts.note or DEFAULTS
+        label, note = widgets.escape(facts.label), facts.note or DEFAULT
         top = (
             f'<div class="top"><span{mark}>{letter}</span><h2 title="{label}">{label}</h2>'
             f'<a href="{widgets.escape(link("explorer", query))}" aria-label="Open column {letter} in the explorer">'
@@ -114,9 +117,9 @@ class ColumnCard:
         if facts.problem:
             rest = f'<div class="problem" role="alert">{widgets.escape(facts.problem)}</div>'
         else:
-            stands = how_it_stands(facts, task)
-            rest = f'<div class="line" title="{widgets.escape(note)}">{widgets.symbols(note)}</div>'
-            rest += f'<div class="line">{stands}</div>'
+            rest = f'<div class="line">{how_it_stands(facts, task)}</div>'
+            if noted:
+                rest = f'<div class="line" title="{widgets.escape(note)}">{widgets.symbols(note)}</div>{rest}'
         self.head.text = top + rest
         for name, caption in self._captions.items():
             view = getattr(column.pair, name)
@@ -317,11 +320,12 @@ class CompareLayout:
         self, columns: Sequence[Column], facts: Sequence[Facts], queries: Sequence[str], chosen: int, task: str
     ) -> None:
         """Bring the heads of the cards and the table up to date."""
+        noted = any(row.note for row in facts)
         for place, (column, row, query) in enumerate(zip(columns, facts, queries)):
-            self._cards[column].refresh(
-                LETTERS[place], row, column, query=query, chosen=place == chosen and len(columns) > 1, task=task
-            )
+            marked = place == chosen and len(columns) > 1
+            self._cards[column].refresh(LETTERS[place], row, column, query=query, chosen=marked, noted=noted, task=task)
         self.table.text = scoreboard.table_html(facts, task)
+        self._refresh_legend(columns)
         self._offer_methods(task)
         self._refresh_curves(columns)
 
@@ -337,6 +341,17 @@ class CompareLayout:
         """Say how far a check is; nothing: it can begin."""
         self.checks[name].label = label or CHECKS[name].button
 
+    def _refresh_legend(self, columns: Sequence[Column]) -> None:
+        """Say what the marks and the regions of all columns mean."""
+        shown = [column.pair for column in columns if column.pair.points.scene is not None]
+        if not shown:
+            return
+        text = widgets.legend(points_legend(*(pair.points for pair in shown)))
+        whose = next(filter(None, (pair.latent.whose_regions for pair in shown)), "")
+        text = f'<div class="keys">{text}{widgets.explained(f"latent {whose}", NEW_ROWS) if whose else ""}</div>'
+        if self.classes.object != text:
+            self.classes.object = text
+
     def _refresh_curves(self, columns: Sequence[Column]) -> None:
         """Draw the objectives of the runs that take steps."""
         frames = {letter: column.frame for letter, column in zip(LETTERS, columns)}
@@ -351,12 +366,10 @@ class CompareLayout:
             self._curves_head.text = widgets.card_head(self.objectives.title, note)
 
     def describe_data(self, scene: Scene, notes: Sequence[str]) -> None:
-        """Show the legend of the classes and, in the sidebar, where the data come from."""
+        """Say in the sidebar where the data come from."""
         size = f"{scene.n_train:,} training and {int(scene.is_test.sum()):,} test rows, {scene.n_features:,} features"
         text = "".join(f"<p>{widgets.escape(part)}</p>" for part in (f"{size}.", scene.description, *notes) if part)
         self.about.object = f'<div class="small quiet">{text}</div>'
-        entries = [replace(each, name=WRONG) if each.name == ERRORS else each for each in class_legend(scene)]
-        self.classes.object = f'<div class="keys">{widgets.legend(entries)}</div>'
 
     def show_notice(self, text: str, kind: str = "info") -> None:
         """Say something in a box above the columns, which do not show what the controls say: dim them."""

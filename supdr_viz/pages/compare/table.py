@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from supdr_viz.pages.compare.checks import CHECKS, answer_text
 from supdr_viz.pages.compare.column import Facts
-from supdr_viz.pages.compare.comparison import DEFAULTS, LETTERS
+from supdr_viz.pages.compare.comparison import DEFAULT, LETTERS
 from supdr_viz.ui.markup import escape, symbols
 
 CSS = """
@@ -16,10 +16,14 @@ table { width: 100%; font-variant-numeric: tabular-nums; } td, th { max-width: n
 th[scope=col] { white-space: normal; vertical-align: bottom; } td.model { white-space: normal; min-width: 110px; }
 th.number, td.number { text-align: right; } tr:last-child > * { border-bottom: none; }
 td.number { white-space: nowrap; } p { margin: 4px 6px; }
-td.note { white-space: normal; color: var(--supdr-secondary); min-width: 130px; }
+th[title] { cursor: help; } td.note { white-space: normal; color: var(--supdr-secondary); min-width: 110px; }
 td.best { font-weight: 700; color: var(--supdr-running); } tr.chosen td:first-child { color: var(--supdr-primary); }
 caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+@media (min-width: 1400px) { th.short[scope=col] { white-space: nowrap; } }
 """
+
+# Titles of up to so many letters stay on one line in a wide window.
+SHORT = 15
 
 CLASSIFICATION = (("train", "Train error"), ("test", "Test error"))
 # How true the latent plane is: see `supdr.quality`.
@@ -32,7 +36,20 @@ MAP = (
     ("class_centre_correlation", "Correlation of class centres"),
 )
 
+BEST = "Bold green: the best of its column; training errors are not ranked."
 IN_BRACKETS = "In brackets: the error of training rows that are placed without their labels, as test rows are."
+
+# What the measures mean, on being pointed at.
+MEANINGS = {
+    "train": "Error of the training rows, which are placed with their labels.",
+    "test": "Error of the test rows, whose labels no method sees.",
+    "trustworthiness": "1: all who are near on the map are near in the data, too. By chance: about 0.5.",
+    "continuity": "1: all who are near in the data are near on the map, too. By chance: about 0.5.",
+    "neighbourhood_overlap": "Share of the nearest neighbours in the data that are nearest on the map, too.",
+    "knn_error": "Error of a vote of the nearest neighbours on the map.",
+    "distance_correlation": "Rank correlation of the distances on the map with those in the data.",
+    "class_centre_correlation": "Rank correlation of the distances of class centres on the map with those in the data.",
+}
 
 REGRESSION = (("train", "Train MSE"), ("test", "Test MSE"), ("train R²", "Train R²"), ("test R²", "Test R²"))
 
@@ -45,17 +62,16 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
     of_map = tuple(each for each in MAP if any(each[0] in row.scores for row in rows))
     measures = (*(REGRESSION if task == "regression" else CLASSIFICATION), *of_map)
     checks = _made(rows)
-    titles = [*(title for _, title in measures), *(CHECKS[name].titles[task] for name in checks)]
-    heads = "".join(f'<th scope="col" class="number">{title}</th>' for title in titles)
+    heads = "".join(_head(title, MEANINGS.get(name, "")) for name, title in measures)
+    heads += "".join(_head(CHECKS[name].titles[task]) for name in checks)
     best = {name: _best_answer(rows, name) for name in checks}
     if all(row.iteration != 0 for row in rows):
-        best |= {name: _best(rows, name) for name, _ in measures}
-    body = []
+        best |= {name: _best(rows, name) for name, _ in measures if not name.startswith("train")}
+    body, noted = [], any(row.note for row in rows)
     for letter, row in zip(LETTERS, rows):
-        note = symbols(row.note) or DEFAULTS
         cells = [
             f'<th scope="row">{letter} · {escape(row.label)}</th>',
-            f'<td class="note">{note}</td>',
+            *([f'<td class="note">{symbols(row.note) or DEFAULT}</td>'] if noted else []),
         ]
         cells.append(f'<td class="number">{"" if row.iteration is None else f"{row.iteration:,}"}</td>')
         for name, _ in measures:
@@ -71,16 +87,25 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
         cells += [f'<td class="model">{escape(row.size) or "–"}</td>', f'<td class="number">{seconds}</td>']
         cells.append(f"<td>{escape(row.state)}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
-    apart = any(without_labels(row, task) for row in rows)
-    note = f'<p class="quiet small">{IN_BRACKETS}</p>' if apart else ""
+    notes = [BEST] if any(' best"' in row for row in body) else []
+    notes += [IN_BRACKETS] if any(without_labels(row, task) for row in rows) else []
+    note = f'<p class="quiet small">{" ".join(notes)}</p>' if notes else ""
+    settings = '<th scope="col">Settings</th>' if noted else ""
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Results"><table>'
         "<caption>Results of the columns</caption>"
-        '<tr><th scope="col">Method</th><th scope="col">Settings</th>'
+        f'<tr><th scope="col">Method</th>{settings}'
         f'<th scope="col" class="number">Iteration</th>{heads}'
         '<th scope="col">Model</th><th scope="col" class="number">Seconds</th><th scope="col">State</th></tr>'
         f"{''.join(body)}</table></div>{note}"
     )
+
+
+def _head(title: str, meaning: str = "") -> str:
+    """Write the head of a column of numbers."""
+    said = f' title="{escape(meaning)}"' if meaning else ""
+    kind = "number" if len(title) > SHORT else "number short"
+    return f'<th scope="col" class="{kind}"{said}>{title}</th>'
 
 
 def without_labels(row: Facts, task: str) -> str:

@@ -119,7 +119,7 @@ class SweepCharts:
         self.panel: MapPanel | None = None
         head = widgets.card_head("Map", "Point at a cell or a line, or move the slider.")
         self.map_card = widgets.card(widgets.html(head, **widgets.HEAD))
-        head = widgets.card_head("Best cells", "best first; a click runs a cell on one split")
+        head = widgets.card_head("Best cells", "best first; a click opens a cell in Explore")
         self.best_card = widgets.card(widgets.html(head, **widgets.HEAD), self.best.place)
 
     def begin(self, **changes: Any) -> None:

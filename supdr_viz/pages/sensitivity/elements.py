@@ -12,7 +12,7 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 from bokeh.core.properties import value as constant
-from bokeh.models import AllIndices, AllLabels, CustomJS, Grid, HoverTool, TapTool
+from bokeh.models import AllIndices, AllLabels, CustomJS, FixedTicker, Grid, HoverTool, TapTool
 from bokeh.models.renderers import GlyphRenderer
 from bokeh.palettes import PuOr11
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from supdr_viz.pages.sensitivity.numbers import (
     difference_text,
     place_of,
     score_text,
-    tick_text,
+    tick_texts,
     ticks,
     value_text,
 )
@@ -190,7 +190,25 @@ def heatmap(view: View) -> hv.Overlay:
 def heatmap_cells(view: View) -> hv.HeatMap:
     """Return the cells with their colours."""
     texts = [cell_text(view, number) for number in range(view.plane.size)]
-    return _cells(view, view.plane, texts, view.colours.regions, view.limits)
+    return _cells(view, view.plane, texts, view.colours.regions, view.limits).opts(
+        hooks=[opening_runs(f"{view.role}sweep cells"), _ends(view)]
+    )
+
+
+def _ends(view: View) -> Callable[[Any, Any], None]:
+    """Return a hook that says where the scale of colours ends."""
+
+    def hook(plot: Any, _element: Any) -> None:
+        bar = plot.handles.get("colorbar")
+        if bar is None:
+            return
+        low, high = view.limits
+        room = 0.04 * (high - low)  # a number closer to an end would cover that one's
+        within = [tick for tick in round_ticks(low, high, MOST_TICKS) if low + room < tick < high - room]
+        bar.ticker = FixedTicker(ticks=[low, *within, high])
+        bar.major_label_overrides = {low: view.said(low), high: view.said(high)} if view.result.cells else {}
+
+    return hook
 
 
 def _cells(
@@ -318,10 +336,18 @@ def words(view: View, *, values: bool) -> hv.Labels:
 
 
 def current_setting(view: View) -> hv.Rectangles:
-    """Return a frame around the cell of the current setting, or between cells; none if it is outside of the grid."""
-    place = current_place(view)
-    frames = [] if place is None else [(place[0] - 0.48, place[1] - 0.47, place[0] + 0.48, place[1] + 0.47)]
-    return hv.Rectangles(frames).opts(fill_alpha=0.0, line_color=view.colours.error, line_width=2.5)
+    """Return a frame around the cell of the current setting, or between cells; none if it is outside of the grid.
+
+    On a dark page the best cell has one, too: it is as dark as the page.
+    """
+    frames = list[tuple[float, float, str]]()
+    best, current = view.result.best(view.metric), current_place(view)
+    if best is not None and view.dark:
+        across, up = np.unravel_index(best.number, view.plane.shape)
+        frames.append((float(across), float(up), "#FFFFFF"))
+    frames += [] if current is None else [(*current, view.colours.error)]
+    boxes = [(x - 0.48, y - 0.47, x + 0.48, y + 0.47, shade) for x, y, shade in frames]
+    return hv.Rectangles(boxes, vdims="shade").opts(fill_alpha=0.0, line_color="shade", line_width=2.5)
 
 
 def _has_room(view: View) -> bool:
@@ -349,7 +375,9 @@ def cell_place(view: View, number: int) -> str:
     grid = view.result.grid
     places = [int(place) for place in np.unravel_index(number, view.result.shape)]
     axes = zip(places, grid.items(), (*view.titles, *grid)[: len(grid)])
-    return "<br>".join(f"{escape(title or name)} = {escape(tick_text(values[k]))}" for k, (name, values), title in axes)
+    return "<br>".join(
+        f"{escape(title or name)} = {escape(tick_texts(values)[k])}" for k, (name, values), title in axes
+    )
 
 
 def _cell_lines(view: View, cell: Cell) -> list[str]:
@@ -373,6 +401,10 @@ def curve(view: View, axis: int) -> hv.Overlay:
     line = _marginal(view, axis)
     x, mean, width, best, texts = line
     limits = _room(*(each for other in range(len(view.values)) for each in _reach(*_marginal(view, other)[1:4])))
+    heights = round_ticks(*limits, MOST_TICKS)
+    if len(heights) > 1 and heights[0] > limits[0]:  # the lowest label stands below the lowest value
+        heights.insert(0, heights[0] - (heights[1] - heights[0]))
+        limits = heights[0], limits[1]
     band = hv.Spread((x, mean, width), "x", ["score", "width"])
     lines = hv.Curve((x, mean), "x", "score"), hv.Curve((x, best), "x", "score")
     dots = hv.Scatter((x, mean, best, texts), "x", ["score", "best", "text"])
@@ -396,7 +428,7 @@ def curve(view: View, axis: int) -> hv.Overlay:
             xlim=(-0.5, len(view.values[axis]) - 0.5),
             ylim=limits,
             xticks=ticks(view.values[axis], "curve" if view.means.ndim > 1 else "narrow" if view.narrow else "heatmap"),
-            yticks=round_ticks(*limits, MOST_TICKS),
+            yticks=heights,
             xlabel=view.titles[axis],
             ylabel=view.measured,
             yformatter=per_cent_ticks(view),
@@ -418,9 +450,9 @@ def _marginal(view: View, axis: int) -> tuple[NDArray, NDArray, NDArray, NDArray
     several = view.means.ndim > 1
     width = np.nanstd(rows, axis=1) if several else view.deviations[scored]
     name, values = list(view.result.grid)[axis], view.values[axis]
-    counts = np.isfinite(rows).sum(axis=1)
+    counts, said = np.isfinite(rows).sum(axis=1), tick_texts(values)
     texts = [
-        f"{escape(view.titles[axis] or name)} = {escape(tick_text(values[place]))}"
+        f"{escape(view.titles[axis] or name)} = {escape(said[place])}"
         f"<br>mean {score_text(mean[k], width[k], percent=view.percent)}"
         + (f"<br>best {view.said(best[k])}, {counts[k]} cells" if several else "")
         for k, place in enumerate(places)
@@ -450,10 +482,10 @@ def bars(view: View) -> hv.Overlay:
     colours = view.colours
     return (
         hv.Bars((names, heights), "effect", "share").opts(
-            color=colours.primary, line_color=None, bar_width=0.6, invert_axes=True
+            color=colours.primary, fill_alpha=0.55, line_color=None, bar_width=0.6, invert_axes=True
         )
         * hv.ErrorBars((names, heights, spreads), "effect", ["share", "spread"]).opts(
-            line_color=colours.text, upper_head=None, lower_head=None, invert_axes=True
+            line_color=colours.text, upper_head=None, lower_head=None, invert_axes=True, hooks=[_on_top]
         )
     ).opts(
         hv.opts.Overlay(
@@ -465,6 +497,11 @@ def bars(view: View) -> hv.Overlay:
             **look(view, "importance", f"Bars: importance of {' and '.join(view.titles)}"),
         )
     )
+
+
+def _on_top(plot: Any, _element: Any) -> None:
+    """Draw spreads over bars, where the half of them lies."""
+    plot.handles["glyph"].level = "overlay"
 
 
 def _shares(view: View) -> dict[str, tuple[float, float]]:

@@ -14,7 +14,7 @@ from bokeh.models.widgets import Div, Slider
 from supdr_viz.export.plot_files import page_of
 from supdr_viz.pages.sensitivity.elements import View, bars, curve, difference, heatmap
 from supdr_viz.pages.sensitivity.map_elements import Maps, MapWalk, large_map, maps_in_cells
-from supdr_viz.pages.sensitivity.numbers import tick_text
+from supdr_viz.pages.sensitivity.numbers import tick_texts
 from supdr_viz.pages.sensitivity.parallel_axes import parallel
 from supdr_viz.pages.sensitivity.ranking import MOST_IN_ROW, ranked
 from supdr_viz.ui.markup import escape
@@ -80,7 +80,7 @@ def _walk(view: View) -> Any:
     small, large = _figure(maps_in_cells(view)), _figure(large_map(view))
     sizes, sliders = list(view.result.shape), []
     for title, values in zip(view.titles, view.values):
-        texts = [tick_text(value) for value in values]
+        texts = tick_texts(values)
         shown = CustomJSTickFormatter(args={"texts": texts}, code="return texts[tick]")
         sliders.append(Slider(title=title, start=0, end=max(len(values) - 1, 1), value=0, step=1, format=shown, **WIDE))
         sliders[-1].visible = len(values) > 1

@@ -156,7 +156,8 @@ class SensitivityLayout:
         result, _ = self._card(
             "Result",
             widgets.flow(said, charts.bars.place, gap="0 24px"),
-            note="Bars: share of the variance of all fits; thin lines: ± standard deviation over folds",
+            note="Bars: share of the variance of all fits. Thin lines: ± standard deviation over the folds, "
+            "whose own share has none.",
         )
         cards = {"heat": heat, "map": charts.map_card, "best": charts.best_card, "curves": curves, "result": result}
         self._cards = cards
@@ -203,16 +204,18 @@ class SensitivityLayout:
         protocol += ", with test rows as unlabelled rows" if settings.transductive else ""
         protocol += ", with warm starts" if settings.warm else ""
         if len(titles) < 3:
-            words = f"Mean {metric} over {protocol}. ★: the best; frame: the current setting. A click runs a cell."
+            words = f"Colour: mean {metric} over {protocol}. ★: the best; orange frame: the current setting."
         else:
-            words = f"Each line is a cell: its parameters and the mean {metric} over {protocol}. A click runs a cell."
+            words = f"Each line is a cell: its parameters and the mean {metric} over {protocol}."
+        words += " A click opens a cell in Explore."
         kind = ("Cells", "Heatmap", "Parallel axes")[min(len(titles), 3) - 1]
         self._heat_head.object = widgets.card_head(kind, widgets.escape(words))
         self.maps.disabled = len(titles) > 2
         self.say_search("")
-        self._curve_words = "mean ± standard deviation" + (
-            "; dashed: the best cell" if len(titles) > 1 else " over folds"
-        )
+        self._curve_words = "mean ± standard deviation over folds"
+        if len(titles) > 1:
+            others = "the other axis" if len(titles) == 2 else "the other axes"
+            self._curve_words = f"over {others}: mean ± deviation; dashed: best"
         self.result.object = NO_RESULT
         self._n_cells, self._n_fits, self._note = settings.n_cells, settings.n_fits, f" {note}" if note else ""
         self.arrange()
@@ -246,7 +249,8 @@ class SensitivityLayout:
         self.run.disabled = not ready or phase is Phase.stopping
         self.cancel.disabled = phase not in (Phase.running, Phase.waiting, Phase.paused)
         self.csv.disabled = self.page_file.disabled = not cells and (progress is None or not progress.done)
-        self.status.object = _status(phase, progress, message or self._cost_of(cells))
+        shown = Phase.finished if phase is Phase.idle and cells and cells == self._n_cells else phase
+        self.status.object = _status(shown, progress, message or self._cost_of(cells))
         if phase is Phase.failed:
             self.notice.say(f"The sweep failed: {message}", "error")
 
@@ -292,7 +296,8 @@ class SensitivityLayout:
             of = f" (mean ± standard deviation of {fits} fits)" if fits > 1 else ""
             words.append(
                 f"Best {METRICS[metric]}: <b>{view.score_of(best)}</b>{of} at "
-                f"{widgets.symbols(place(best.params))}. This error is optimistic: the cell was chosen by it."
+                f"{widgets.symbols(place(best.params))}. This estimate is optimistic because it was also "
+                "used to choose the cell."
             )
         if view.importance is not None:
             titles = dict(zip(result.grid, view.titles))

@@ -11,7 +11,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from supdr_viz.pages.sensitivity.elements import View
-from supdr_viz.pages.sensitivity.numbers import tick_text
+from supdr_viz.pages.sensitivity.numbers import tick_texts
 from supdr_viz.ui import widgets
 from supdr_viz.ui.binding import Bound
 
@@ -47,7 +47,7 @@ class MapPanel:
             if used:
                 values, place = view.values[axis], places[axis]
                 slider.show(
-                    place, end=max(len(values) - 1, 1), label=f"{view.titles[axis]}: {tick_text(values[place])}"
+                    place, end=max(len(values) - 1, 1), label=f"{view.titles[axis]}: {tick_texts(values)[place]}"
                 )
         self.words.object = _words(view, number)
 

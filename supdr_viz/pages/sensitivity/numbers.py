@@ -36,6 +36,20 @@ def tick_text(value: Any) -> str:
     return "auto" if value is None else str(value)
 
 
+def tick_texts(values: Sequence[Any]) -> list[str]:
+    """Write the values of an axis in one notation: 10⁻² instead of 0.01 beside 10⁻³."""
+    texts = [tick_text(value) for value in values]
+    if not any("10⁻" in text for text in texts):
+        return texts
+    return [_power(value) or text for value, text in zip(values, texts)]
+
+
+def _power(value: Any) -> str:
+    """Write a power of ten below 1 as such; empty: it is none."""
+    mantissa, _, power = f"{value:.2e}".partition("e") if isinstance(value, float) else ("", "", "0")
+    return "10" + str(int(power)).translate(RAISED) if float(mantissa or 0) == 1.0 and int(power) < 0 else ""
+
+
 def in_per_cent(metric: str, task: str) -> bool:
     """Whether scores of a metric are shown in per cent, as on the other pages."""
     return metric in SHARES or (metric == "knn_error" and task == "classification")
@@ -65,16 +79,19 @@ def difference_text(value: float, *, percent: bool) -> str:
 
 
 def ticks(values: Sequence[Any], where: str = "") -> list[tuple[int, str]]:
-    """Return the places of the labels that have room along an axis, at equal distances, with their texts.
+    """Return the places of the labels that have room along an axis, at equal distances but for the last one.
 
-    `where`: a key of `MOST_LETTERS` for an axis that goes across; empty: it goes up.
+    `where`: a key of `MOST_LETTERS` for an axis that goes across; empty: it goes up. Returns places with their texts.
     """
-    texts = [tick_text(value) for value in values]
+    texts = tick_texts(values)
     stride = _stride([len(text) for text in texts], MOST_LETTERS[where]) if where else -(-len(values) // MOST_UP)
     last = max(len(values) - 1, 1)
     # Both ends have a label where that takes no more than twice the distance.
     stride = next((each for each in range(stride, 2 * stride + 1) if last % each == 0), stride)
-    return [(place, texts[place]) for place in range(0, len(values), stride)]
+    places = list(range(0, len(values), stride))
+    if len(places) > 1:
+        places[-1] = len(values) - 1  # both ends have one, at whatever distance
+    return [(place, texts[place]) for place in places]
 
 
 def _stride(lengths: Sequence[int], most: int) -> int:

@@ -147,5 +147,10 @@ def test_the_best_value_is_marked_and_text_is_escaped():
         [facts(scores={"test": 2.0}), facts(iteration=0, scores={"test": 1.0})], "classification"
     )
     assert ' best"' not in first  # one of them has not begun
-    assert '<td class="note">default settings</td>' in first
+    assert "Settings" not in first  # nobody's differ from the defaults
+    some = scoreboard.table_html([facts(note="C: 3"), facts()], "classification")
+    assert '<td class="note">C: 3</td>' in some
+    assert '<td class="note">default</td>' in some
+    trained = scoreboard.table_html([facts(scores={"train": 0.0}), facts(scores={"train": 1.0})], "classification")
+    assert ' best"' not in trained  # training rows are placed with their labels
     assert "A M, ready, iteration 1" in scoreboard.sentence(rows[1:], "classification")

@@ -47,10 +47,18 @@ def test_columns_run_to_their_ends_in_step():
         assert iterations(visitor) == [1, 1]
 
 
+@pytest.mark.parametrize(("calibrate", "apart"), [("true", True), ("false", False)])
+def test_regions_that_do_not_decide_for_test_rows_say_so(calibrate, apart):
+    with compared(f"?data=moons&data.n_samples=100&method=NSDR&method.calibrate={calibrate}") as visitor:
+        visitor.press("Step").settle()
+        assert visitor.sees("latent regions: for filled rows") is apart
+        assert visitor.sees("margin")
+
+
 @pytest.mark.slow
 def test_the_clock_may_count_time():
     with compared() as visitor:
-        visitor.do(lambda: visitor.widget("", options=["by iteration", "by time"]).param.update(value="by time"))
+        visitor.do(lambda: visitor.widget("", options=["same iteration", "same time"]).param.update(value="same time"))
         assert "lockstep=time" in visitor.settle().query
 
 

@@ -125,7 +125,7 @@ def test_an_example_chosen_during_a_sweep_can_be_run(gate):
     with swept(SWEEP.replace("seed=5", "seed=7") + "&sweep.metric=f1") as visitor:
         visitor.press("Run")
         visitor.choose("Example", SWEEP_PRESETS["sldr-dimensions"].label)
-        assert visitor.head("Heatmap").strip().startswith("accuracy, mean over 2 folds")
+        assert visitor.head("Heatmap").strip().startswith("Colour: mean accuracy over 2 folds")
         visitor.choose("Method", "LSDR").choose("Data set", "Iris").press("Run")
         assert visitor.chip == "stopping"
         gate.release(1000)

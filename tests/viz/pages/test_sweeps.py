@@ -20,7 +20,7 @@ from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import Settings, parse_query, to_query
 from supdr_viz.pages.sensitivity.elements import View, bars, cell_text, curve, difference, heatmap, packed_links
 from supdr_viz.pages.sensitivity.files import from_toml
-from supdr_viz.pages.sensitivity.numbers import in_per_cent, place_of, ticks
+from supdr_viz.pages.sensitivity.numbers import in_per_cent, place_of, tick_texts, ticks
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.runner import Phase, SweepRunner
 from supdr_viz.pages.sensitivity.settings import (
@@ -293,6 +293,13 @@ def test_labels_of_an_axis_have_room(narrow, count):
     assert len(across) >= min(count, 3)
     assert [across[0][0], across[-1][0]] == [0, count - 1]
     assert min(count, 5) <= len(ticks(list(range(count)))) <= 10
+
+
+def test_an_axis_has_one_notation_and_labels_at_both_ends():
+    assert tick_texts([1e-4, 1e-2, 0.1, 1.0, 10.0]) == ["10⁻⁴", "10⁻²", "10⁻¹", "1", "10"]
+    assert tick_texts([0.01, 0.1, 0.5]) == ["0.01", "0.1", "0.5"]
+    first, *_, last = ticks(np.geomspace(1e-6, 10.0, 8).tolist(), "curve")
+    assert (first, last) == ((0, "10⁻⁶"), (7, "10"))
 
 
 @pytest.mark.parametrize(
