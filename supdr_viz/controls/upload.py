@@ -75,8 +75,9 @@ def limits_text() -> str:
     others = ", ".join(ending for ending in EXTENSIONS if ending not in KNOWN)
     size = f"{largest.max_bytes / 1e6:g} MB, {largest.max_rows:,} rows and {largest.max_columns:,} columns"
     return (
-        f'<div class="quiet small"><p>{", ".join(KNOWN.values())} and {len(EXTENSIONS) - len(KNOWN)} more formats. '
-        "It is kept in memory only while you have a page of this app open.</p>"
+        '<div class="quiet small"><p>One row per case; one column is the class or the number to predict.</p>'
+        f"<p>{', '.join(KNOWN.values())} and {len(EXTENSIONS) - len(KNOWN)} more formats.</p>"
+        "<p>The file stays in the memory of the computer that runs this app until you close its pages.</p>"
         f"<details><summary>All formats and limits</summary><p>Endings: {', '.join(KNOWN)}, {others}; each also "
         f"gzipped. At most {size}.</p></details></div>"
     )
@@ -157,7 +158,7 @@ class UploadPanel:
         self.limits = widgets.html(limits_text())
         self.foot = pn.Row(self.use, margin=0, visible=False, styles=FOOT, **widgets.WIDE)
         self.dialog = widgets.dialog(
-            "Your data",
+            "Open a file",
             self.dropper,
             self.limits,
             self.message,
@@ -200,7 +201,7 @@ class UploadPanel:
         elif self.look is None and options.get("name"):
             text = f"These settings use the file {options['name']}: "
             widgets.message(self.message, f"{text}choose it here.", "warning")
-            widgets.message(self.said, f"{text}press Open a file.", "warning")
+            widgets.message(self.said, f'{text}press "Open a file …".', "warning")
 
     def _build_paste(self) -> list[Any]:
         field = pmui.TextAreaInput(

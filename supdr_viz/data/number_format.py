@@ -43,6 +43,11 @@ def per_cent(share: float) -> str:
     return f"{readable(f'{100.0 * share:.0f}')}\u00a0%"
 
 
+def rows_text(n_train: int, n_test: int) -> str:
+    """Write how many rows there are, as in 120 training and 30 test rows."""
+    return f"{n_train:,} training and {n_test:,} test rows" if n_test else f"{n_train:,} training rows, no test rows"
+
+
 def duration(seconds: float) -> str:
     """Write how long something takes, in the unit that suits it."""
     if seconds < 90:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from supdr_viz.data.number_format import rows_text
 from supdr_viz.export.replay import Moment, Replay
 from supdr_viz.ui.markup import escape
 from supdr_viz.ui.own_files import ASSETS, bundle
@@ -33,7 +34,7 @@ def report(replay: Replay, settings: Sequence[tuple[str, str]] = (), python: str
     """
     scene = replay.scene
     title = _title(replay)
-    size = f"{scene.n_train:,} training and {int(scene.is_test.sum()):,} test rows, {scene.n_features:,} features."
+    size = f"{rows_text(scene.n_train, int(scene.is_test.sum()))}, {scene.n_features:,} features."
     words = " ".join(part for part in (size, scene.description, *scene.notes) if part)
     rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in settings)
     table = f"<section><h2>Settings</h2><table>{rows}</table></section>" if rows else ""

@@ -96,8 +96,8 @@ def _row_columns(dataset: Dataset, split: Split) -> RowColumns:
 
 
 def named_axes(plane: Plane) -> tuple[str, str]:
-    """Return the names of the two columns that a plane shows, where they say more than a number."""
-    across, upward = ("" if NUMBERED.fullmatch(label) else label for label in plane.axis_names)
+    """Return the names of the two columns that a plane shows; names like x1 only where there are other columns."""
+    across, upward = ("" if plane.exact and NUMBERED.fullmatch(label) else label for label in plane.axis_names)
     return across, upward
 
 

@@ -45,11 +45,14 @@ def title_of(preset: Preset[Settings]) -> str:
 
 
 def source_of(preset: Preset[Settings]) -> str:
-    """Return which method an example shows, and which figure of which paper it is."""
+    """Return which method an example shows, and which figure of which paper it is; the paper of a method names it."""
     method = MENU[preset.settings.method].label
     _, _, paper = preset.group.partition(" of the ")
     number = _NUMBERED.match(preset.label) or _NUMBERED.match(preset.group.partition(" of ")[0])
-    return f"{method} · {paper}, {number[0]}" if paper and number else f"{method} · {paper}" if paper else method
+    if not paper:
+        return method
+    source = f"{paper}, {number[0]}" if number else paper
+    return source if paper.startswith(f"{method} ") else f"{method} · {source}"
 
 
 def shelves() -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ border: 1.5px dashed var(--supdr-border); border-radius: 8px; }
 .filepond--drop-label { color: var(--supdr-text); background: none !important; height: 100% !important; }
 .filepond--drop-label label, .filepond--label-action { font-size: 0; }
 .filepond--drop-label label::before, .filepond--label-action::before { font-size: 14px; }
-.filepond--drop-label label::before { content: "Drop a file here, or "; white-space: pre; }
+.filepond--drop-label label::before { content: "Drop a file here, or"; }
 .filepond--label-action::before { content: "browse"; text-decoration: underline; color: var(--supdr-primary); }
 @media (hover: none) { /* where nothing can be dropped */
 .filepond--drop-label label::before { content: ""; } .filepond--label-action::before { content: "Choose a file"; } }

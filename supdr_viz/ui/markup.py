@@ -60,7 +60,7 @@ column-gap: 10px; }
 .head .note:not(.text) { flex: 1 1 0; min-width: 180px; }
 .head .note.text { display: block; flex: 1 0 100%; max-width: 100%; line-height: 1.3;
 white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-@media (max-width: 599.95px) { .head .note.text { white-space: normal; } .head .note.text .key { margin-left: 0; } }
+@media (max-width: 599.95px) { .head .note.text { white-space: normal; } .head .note.text .key { margin-left: 6px; } }
 .key { display: inline-flex; align-items: center; gap: 4px; white-space: nowrap; }
 .note.text .key { margin-left: 8px; vertical-align: bottom; }
 .key i { display: inline-block; box-sizing: border-box; flex: none; }
@@ -142,7 +142,7 @@ def legend(entries: Sequence[Any], *, picks: bool = False) -> str:
             style += f";width:11px;height:11px;border-radius:0;clip-path:{escape(entry.outline)}"
         said = ' role="img" aria-label="to"' if entry.ends else ""
         mark = f'<i class="{escape(entry.kind)}" style="{style}"{said}></i>'
-        content = f"{mark}{symbols(entry.name)}"
+        content = f"{mark}<span>{symbols(entry.name)}</span>"
         if entry.ends:
             low, high = map(escape, entry.ends)
             content = f"{symbols(entry.name)} {low} {mark} {high}"

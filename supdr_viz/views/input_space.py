@@ -45,10 +45,7 @@ class InputPlane(PlaneView):
         if scene is None:
             return ""
         plane = scene.plane
-        if plane.kind == "components":
-            what = f"PCA plane: {per_cent(plane.share)} of variance"
-        else:
-            what = "" if plane.exact else " against ".join(name for name in reversed(plane.axis_names) if name)
+        what = f"PCA plane: {per_cent(plane.share)} of variance" if plane.kind == "components" else ""
         if self.points.data_only:
             return what
         regions, surface = "", self.points.surface

@@ -23,7 +23,7 @@ def test_a_visitor_asks_how_reliable_the_map_is(open_app):
     low, high = app.evaluate("chart('errors').tree.band")
     assert app.curve("errors", "test")[-1] < low <= high < app.evaluate("chart('errors').tree.extent[3]")
     app.press("Fit again").settle()
-    app.press("show all fits").settle()
+    app.press("Show all fits").settle()
     assert len(app.shown("latent", "ghosts", "rows")) == 20 * 105
     to_plots(app)
     assert app.picture("latent") != before

@@ -104,7 +104,7 @@ def test_the_end_is_free_and_a_file_of_ones_own_can_be_read(open_app, tmp_path):
     assert app.iteration == 1
     assert "/explorer?data=linear" in link(app)  # what is shown is no longer the step
     app.close_dialog()
-    app.open_fold("Your own lesson")
+    app.open_fold("Make your own lesson")
     wrong, mine = tmp_path / "wrong.toml", tmp_path / "mine.toml"
     wrong.write_text(OWN.replace("data=iris", "data=irises"))
     mine.write_text(OWN)

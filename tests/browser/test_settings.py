@@ -42,7 +42,7 @@ def test_knobs_carry_on_or_start_again_as_they_are_marked(app):
     assert app.sees("label hidden")
     app.nudge("Test share", "Home")
     app.settle()
-    assert app.sees("120 training and 0 test rows")
+    assert app.sees("120 training rows, no test rows")
     assert app.number("test error") is None
     seed.fill("many")
     seed.press("Enter")

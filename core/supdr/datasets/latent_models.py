@@ -84,8 +84,8 @@ def make_latent_glm(
         X,
         y,
         name=f"latent factors, {noise}",
-        description=f"{n_features} {noise} features of two latent factors, loadings of size {scale:g}; the class "
-        "is the sign of one factor.",
+        description=f"{n_features} {noise.capitalize()} features of two latent factors, loadings of size {scale:g}; "
+        "the class is the sign of one factor.",
     )
 
 

@@ -11,6 +11,7 @@ import panel as pn
 from supdr.engine.iterate import Stop
 from supdr_viz.controls.presets import PresetGallery
 from supdr_viz.controls.sidebar import Controls
+from supdr_viz.data.number_format import rows_text
 from supdr_viz.experiment.methods import MENU, method_menu
 from supdr_viz.pages import Navigation, link
 from supdr_viz.pages.compare import table as scoreboard
@@ -367,7 +368,7 @@ class CompareLayout:
 
     def describe_data(self, scene: Scene, notes: Sequence[str]) -> None:
         """Say in the sidebar where the data come from."""
-        size = f"{scene.n_train:,} training and {int(scene.is_test.sum()):,} test rows, {scene.n_features:,} features"
+        size = f"{rows_text(scene.n_train, int(scene.is_test.sum()))}, {scene.n_features:,} features"
         text = "".join(f"<p>{widgets.escape(part)}</p>" for part in (f"{size}.", scene.description, *notes) if part)
         self.about.object = f'<div class="small quiet">{text}</div>'
 

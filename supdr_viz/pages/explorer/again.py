@@ -20,7 +20,7 @@ from supdr_viz.views.board import Board
 from supdr_viz.views.stage.packed_positions import packed_places
 
 CHOICES = {"20 seeds": "seed", "20 bootstrap samples": "bootstrap", "20 subsamples": "subsample"}
-GHOSTS, SPREAD = "show all fits", "colour by spread"
+GHOSTS, SPREAD = "Show all fits", "Colour by spread"
 
 # Of more classes only those that agree least are named.
 MOST_CLASSES = 10
@@ -37,8 +37,8 @@ class Again(Question):
 
     title = "Does another fit give the same map?"
     asks = (
-        "The method is fitted again with other random seeds or to other samples of the training rows. Where a row's "
-        "place changes from fit to fit, it means little."
+        "The method is fitted again with other random seeds or to other samples of the training rows. If a row's place "
+        "changes from fit to fit, its position means little."
     )
     label = "Fit again"
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from supdr.quality.permutations import SIGNIFICANT, LabelPermutation, iterate_label_permutation
 from supdr_viz.pages.explorer.question import Interrupted, Question, paragraph
@@ -17,8 +19,11 @@ from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.views.board import Board
 
+# That a fit to shuffled labels does not converge says nothing of the data.
+warnings.filterwarnings("ignore", category=ConvergenceWarning, module=r"supdr\.quality\.permutations")
+
 CHOICES = {"19 times": 19, "99 times": 99, "199 times": 199}
-TWIN = "map of shuffled labels"
+TWIN = "Map of shuffled labels"
 LEFT_OUT = "each training row is predicted by a fit that did not use its label"
 FOLDS = "the training rows are split into five parts, and each part is predicted by a fit to the other four"
 SEEN = (
@@ -32,7 +37,7 @@ class Chance(Question):
     `on_view`: called when a view shows something else.
     """
 
-    title = "Could this result be chance?"
+    title = "Could this result be due to chance?"
     asks = (
         "The method is fitted to the same rows after their labels have been shuffled. If shuffled labels give errors "
         "as small as the true labels do, chance explains the result."
@@ -123,15 +128,12 @@ def sentence(answer: LabelPermutation, percent: bool) -> str:
 def verdict(answer: LabelPermutation) -> str:
     """Say how many shuffles do as well as the true labels, how likely that is by chance, and what follows."""
     as_good, count = int(np.sum(answer.permuted_scores >= answer.score)), len(answer.permuted_errors)
-    few = (
-        f"{as_good:,} of the {count:,} shuffles {'does' if as_good == 1 else 'do'}"
-        if as_good
-        else (f"None of the {count:,} shuffles does")
-    )
+    few = f"{as_good:,}" if as_good else "None"
     meaning = "Chance is an unlikely explanation" if as_good or answer.pvalue <= SIGNIFICANT else "Shuffle more often"
     if as_good and answer.pvalue > SIGNIFICANT:
         meaning = "Chance can explain this result"
     return (
-        f"{few} as well as the true labels. {meaning}: if the rows said nothing about their labels, a result like this "
-        f"would occur in at most {as_good + 1:,} of {count + 1:,} cases (p\u00a0=\u00a0{answer.pvalue:.2g})."
+        f"{few} of the {count:,} shuffles did as well as the true labels. {meaning}: if the rows said nothing about "
+        f"their labels, a result like this would occur in at most {as_good + 1:,} of {count + 1:,} cases "
+        f"(p\u00a0=\u00a0{answer.pvalue:.2g})."
     )

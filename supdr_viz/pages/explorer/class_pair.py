@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from supdr.quality import SelectionExplanation, explain_pair
 from supdr_viz.data.number_format import per_cent, readable
-from supdr_viz.pages.explorer.question import ON_DISK, TABLE_CSS, laid_out, paragraph, table
+from supdr_viz.pages.explorer.question import EFFECT_SIZE, ON_DISK, TABLE_CSS, laid_out, paragraph, table
 from supdr_viz.pages.explorer.small_pictures import cells, histograms, side_by_side
 from supdr_viz.run.session import Session
 from supdr_viz.ui import widgets
@@ -104,12 +104,12 @@ class ClassPair:
             widgets.message(self.words, outcome.problem, "warning")
             return
         explanation, own, other = outcome.value
+        names = self._offered[first], self._offered[second]
         drawn = [
-            histograms(name, [(own[:, k], f"class {first}"), (other[:, k], f"class {second}")])
+            histograms(name, {names[0]: (own[:, k], f"class {first}"), names[1]: (other[:, k], f"class {second}")})
             for k, name in enumerate(explanation.names[:DRAWN])
             if np.isfinite(explanation.effects[k])
         ]
-        names = self._offered[first], self._offered[second]
         self.words.object = pair_text(
             explanation, *names, everywhere=everywhere, pictures=self._image(explanation) or drawn
         )
@@ -145,4 +145,4 @@ def pair_text(
         )
     ]
     heads = ("column", "effect size", f"mean of {first}", f"mean of {second}")
-    return paragraph(text) + side_by_side(*pictures) + table(heads, lines)
+    return paragraph(text) + side_by_side(*pictures) + table(heads, lines) + paragraph(EFFECT_SIZE, "quiet small")

@@ -9,6 +9,7 @@ from typing import Any
 import panel as pn
 
 from supdr_viz.controls.sidebar import Controls
+from supdr_viz.data.number_format import rows_text
 from supdr_viz.pages import Navigation
 from supdr_viz.pages.cards import Cards
 from supdr_viz.pages.explorer.finder import Finder
@@ -280,7 +281,7 @@ class ExplorerLayout:
         `notes`: what the user should know of these rows; `drawable`: whether points can be drawn into the input plane.
         """
         n_train, n_test = scene.n_train, int(scene.is_test.sum())
-        size = f"{n_train:,} training and {n_test:,} test rows, {scene.n_features:,} features"
+        size = f"{rows_text(n_train, n_test)}, {scene.n_features:,} features"
         if scene.n_rows > len(scene.position):
             size = f"{scene.n_rows:,} training and test rows, {scene.n_features:,} features"
         text = "".join(f"<p>{widgets.escape(part)}</p>" for part in (f"{size}.", scene.description, *notes) if part)

@@ -38,7 +38,7 @@ class Presenter:
             "present back": Button("Back", lambda: self._go(-1), key="←"),
             "present next": Button("Next", lambda: self._go(1), key="→"),
             "present class": Button("Link for students", self._open_class, icon="cast_for_education"),
-            "present leave": Button("Leave", self.leave, icon="close", key="Esc"),
+            "present leave": Button("Exit", self.leave, icon="close", key="Esc"),
         }
 
     def show_on(self, cards: Cards, run: BarControl, classes: BarControl) -> None:
@@ -53,7 +53,7 @@ class Presenter:
             self._cards.hold(self._parts)
         self.on = True
         self._show(name if name in SHOWN else SHOWN[0])
-        self._bridge.announce("Presenting. Arrow keys lead from example to example; Escape leaves.")
+        self._bridge.announce("Presenting. Arrow keys lead from example to example; Escape ends the presentation.")
 
     def leave(self) -> None:
         """Show the page again, with the example that was presented last."""

@@ -30,7 +30,7 @@ from supdr_viz.run.session import Session
 from supdr_viz.ui import widgets
 from supdr_viz.views.board import Board
 
-NEW, TRAINING = "test rows", "training rows"
+NEW, TRAINING = "Test rows", "Training rows"
 
 # Fewest rows of which neighbours are compared.
 FEWEST = 10
@@ -76,8 +76,8 @@ class Preservation(Question):
 
     title = "Does the map keep neighbours together?"
     asks = (
-        "Rows that are close on the map should be close in the data, and the other way round. The nearest neighbours "
-        "on the map are compared with those in the data."
+        "Rows that are close on the map should be close in the data, and vice versa. The nearest neighbours on the "
+        "map are compared with those in the data."
     )
     label = "Compare neighbours"
 
@@ -92,8 +92,8 @@ class Preservation(Question):
             raise ValueError("There is no map yet: run the method.")
         rows = np.flatnonzero((scene.is_test == choice) & np.isfinite(frame.latent).all(axis=1))
         if len(rows) < FEWEST:
-            instead = TRAINING if choice else "more rows"
-            raise ValueError(f"There are {len(rows)} {NEW if choice else TRAINING}: choose {instead}.")
+            instead = TRAINING.lower() if choice else "more rows"
+            raise ValueError(f"There are {len(rows) or 'no'} {_kind(choice)}: choose {instead}.")
         labels = split.all_truth[rows] if scene.task == "classification" else None
         places = frame.latent[rows].astype(float)
         begun = partial(Kept, frame.iteration, bool(choice), len(rows))
@@ -107,8 +107,13 @@ class Preservation(Question):
             text += class_text(answer.by_class, [str(name) for name in self.session.scene.class_names])
         if answer.clusters is not None:
             text += paragraph(clusters_text(answer.clusters))
-        rows = f"{answer.n_rows:,} {NEW if answer.of_new else TRAINING}"
+        rows = f"{answer.n_rows:,} {_kind(answer.of_new)}"
         return text + paragraph(f"Measured on {rows} at iteration {answer.iteration:,}.", "quiet small")
+
+
+def _kind(of_new: bool) -> str:
+    """Name the rows within a sentence."""
+    return (NEW if of_new else TRAINING).lower()
 
 
 def _measured(

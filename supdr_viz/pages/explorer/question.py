@@ -18,13 +18,18 @@ from supdr_viz.ui.binding import Bound
 
 ON_DISK = "This is not available for rows on disk: they are too many."
 
-# Buttons of a question are of one height and begin where its words do.
+# Buttons of a question are of one height and begin where its words do; what is chosen is quieter than what acts.
 ALIGNED = {
     "--push-margin": "4px 8px 5px 0",
     "--push-padding": "1px 9px",
+    "--push-size": "12px",
     "--choice-margin": "4px 8px 5px 0",
+    "--chosen": "color-mix(in srgb, var(--supdr-primary) 16%, transparent)",
+    "--on-chosen": "var(--supdr-text)",
     "--marks-margin": "0 8px",
 }
+
+EFFECT_SIZE = "Effect size: the difference of the two means, in standard deviations within the groups."
 
 TABLE_CSS = "th { white-space: normal; max-width: 130px; }"
 
@@ -56,7 +61,10 @@ class Question:
         self.answer: Any = None
         first = next(iter(choices))
         self._choice = Bound(Toggle(list(choices), first), lambda _value: None)
-        self._start, self._stop = Button(self.label, self.start), Button("Stop", self.stop, visible=False)
+        self._start, self._stop = (
+            Button(self.label, self.start, look="contained"),
+            Button("Stop", self.stop, visible=False),
+        )
         switches = Switches(marks)
         switches.visible = False
         self.marks = Bound(switches, lambda on: self.show_marks(on))

@@ -18,7 +18,7 @@ from supdr.quality import (
 )
 from supdr.quality.explanations import column_names
 from supdr_viz.data.number_format import readable
-from supdr_viz.pages.explorer.question import ALIGNED, ON_DISK, TABLE_CSS, laid_out, paragraph, table
+from supdr_viz.pages.explorer.question import ALIGNED, EFFECT_SIZE, ON_DISK, TABLE_CSS, laid_out, paragraph, table
 from supdr_viz.pages.explorer.small_pictures import bar, cells, side_by_side
 from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.run.session import Session
@@ -32,8 +32,8 @@ from supdr_viz.views.points import shorten
 
 TITLE = "Why does a row lie where it does?"
 ASKS = "Arrows show where a row would move if one of its columns increased. Selected rows are compared with all others."
-ASK = "Point at a row in the latent space, or select several rows."
-BIPLOT, COUNT = "arrows of all columns", "most important columns"
+ASK = "Point at a row in the latent space above, or select several rows."
+BIPLOT, COUNT = "Arrows for all columns", "Most important columns"
 
 # Rows at which the map's derivative is averaged, and columns that are listed.
 AVERAGED, LISTED = 100, 8
@@ -277,4 +277,5 @@ def selection_text(explanation: SelectionExplanation) -> str:
         paragraph(f"{explanation.n_selected:,} selected rows are compared with the {explanation.n_rest:,} others.")
         + paragraph(rule[:1].upper() + rule[1:] + ".")
         + table(("column", "effect size", "mean of the selected rows", "mean of the others"), lines)
+        + paragraph(EFFECT_SIZE, "quiet small")
     )

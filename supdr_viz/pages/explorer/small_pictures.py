@@ -21,8 +21,11 @@ MOST_POINTS = 1500
 # Pixels of curves, and of the room of their axes: left, right, top, bottom.
 CHART_WIDE, CHART_HIGH, AXES = 340, 190, (42, 14, 10, 38)
 
-# Pixels of the height of histograms, of a bar of the share 1, and of its height.
-HIGH, BAR_WIDE, BAR_HIGH = 110, 50, 9
+# Pixels of the height of histograms, and of the room of their axes: left, right, top, bottom.
+HIGH, SCALES = 130, (36, 8, 10, 20)
+
+# Pixels of a bar of the share 1, and of its height.
+BAR_WIDE, BAR_HIGH = 50, 9
 
 # Bins of a histogram.
 BINS = 16
@@ -76,7 +79,7 @@ def curves(title: str, x: NDArray, lines: Mapping[str, tuple[NDArray, str]]) -> 
         """Return pixels from the top."""
         return top + high * (1.0 - np.clip(heights, 0.0, 1.0))
 
-    marks, names = [], []
+    marks = []
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         y = f"{down(share):.1f}"
         marks.append(f'<path d="M{left} {y}h{wide}" stroke="var(--supdr-grid)"/>')
@@ -85,12 +88,11 @@ def curves(title: str, x: NDArray, lines: Mapping[str, tuple[NDArray, str]]) -> 
     for value in _round_numbers(int(x[0]), int(x[-1])):
         marks.append(_word(f"{value:,}", float(across(value)), CHART_HIGH - bottom + 14, "middle"))
     marks.append(_word(title, left + wide / 2, CHART_HIGH - 4, "middle"))
-    for name, (heights, role) in lines.items():
+    for heights, role in lines.values():
         path = "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(across(x), down(heights)))
         marks.append(f'<path d="M{path}" fill="none" stroke="{css(role)}" stroke-width="2"/>')
-        names.append(f'<span style="white-space:nowrap">{_swatch(role)} {widgets.escape(name)}</span>')
-    keys = f'<span style="display:flex;flex-wrap:wrap;gap:0 12px">{"".join(names)}</span>'
-    return _figure(title, "".join(marks), CHART_WIDE, CHART_HIGH, keys)
+    roles = {name: role for name, (_, role) in lines.items()}
+    return _figure(title, "".join(marks), CHART_WIDE, CHART_HIGH, _keys(roles))
 
 
 def _round_numbers(first: int, last: int) -> list[int]:
@@ -100,30 +102,37 @@ def _round_numbers(first: int, last: int) -> list[int]:
 
 
 def _word(text: str, x: float, y: float, anchor: str) -> str:
-    """Write a word of an axis; `anchor`: which of its ends stands there, one of "end", "middle"."""
+    """Write a word of an axis; `anchor`: what of it stands there, one of "start", "end", "middle"."""
     look = f'fill="var(--supdr-secondary)" font-size="11" text-anchor="{anchor}"'
     return f'<text x="{x:.1f}" y="{y:.1f}" {look}>{widgets.escape(text)}</text>'
 
 
-def histograms(title: str, groups: Sequence[tuple[NDArray, str]]) -> str:
+def histograms(title: str, groups: Mapping[str, tuple[NDArray, str]]) -> str:
     """Draw how values are distributed in each group, over one scale: shares of the group.
 
-    `groups`: values (n,), NaN where missing, and the role of the colour.
+    `groups`: name -> values (n,), NaN where missing, and the role of the colour.
     """
-    values = np.concatenate([each for each, _ in groups])
+    values = np.concatenate([each for each, _ in groups.values()])
     edges = np.linspace(np.nanmin(values), np.nanmax(values), BINS + 1)
     if edges[0] == edges[-1]:
         edges = np.linspace(edges[0] - 0.5, edges[0] + 0.5, BINS + 1)
-    shares = [np.histogram(each[~np.isnan(each)], edges)[0] / len(each) for each, _ in groups]
-    wide, unit = (SIDE - 2 * ROOM) / BINS, (HIGH - 2 * ROOM) / (max(float(each.max()) for each in shares) or 1.0)
-    marks = []
-    for share, (_, role) in zip(shares, groups):
+    shares = [np.histogram(each[~np.isnan(each)], edges)[0] / len(each) for each, _ in groups.values()]
+    left, right, top, bottom = SCALES
+    base, most = HIGH - bottom, max(float(each.max()) for each in shares)
+    wide, unit = (SIDE - left - right) / BINS, (base - top) / (most or 1.0)
+    marks = [f'<path d="M{left} {base}H{SIDE - right}" stroke="var(--supdr-grid)"/>']
+    for share, (_, role) in zip(shares, groups.values()):
         for place in np.flatnonzero(share):
-            x, high = ROOM + place * wide, unit * share[place]
-            box = f'x="{x:.1f}" y="{HIGH - ROOM - high:.1f}" width="{wide:.1f}" height="{high:.1f}"'
-            marks.append(f'<rect {box} fill="{css(role)}" fill-opacity=".55"/>')
-    ends = " to ".join(readable(f"{each:.3g}") for each in (edges[0], edges[-1]))
-    return _figure(title, "".join(marks), SIDE, HIGH, f"{widgets.escape(title)}, from {ends}")
+            x, high = left + place * wide, unit * share[place]
+            box = f'x="{x:.1f}" y="{base - high:.1f}" width="{wide:.1f}" height="{high:.1f}"'
+            marks.append(f'<rect {box} fill="{css(role)}" fill-opacity=".2"/>')
+        steps = "".join(f"V{base - unit * each:.1f}h{wide:.2f}" for each in share)
+        marks.append(f'<path d="M{left} {base}{steps}V{base}" fill="none" stroke="{css(role)}" stroke-width="1.5"/>')
+    marks += [_word(f"{100 * each:.0f} %", left - 5, base - unit * each + 4, "end") for each in (0.0, most)]
+    for value, side, anchor in ((edges[0], left, "start"), (edges[-1], SIDE - right, "end")):
+        marks.append(_word(readable(f"{value:.3g}"), side, HIGH - 6, anchor))
+    keys = _keys({name: role for name, (_, role) in groups.items()})
+    return _figure(title, "".join(marks), SIDE, HIGH, f"{widgets.escape(title)}, share of each class{keys}")
 
 
 def bar(shares: Sequence[float], roles: Sequence[str]) -> str:
@@ -141,10 +150,14 @@ def side_by_side(*pictures: str) -> str:
     return f'<div style="display:flex;gap:8px;margin:4px 0">{"".join(pictures)}</div>'
 
 
-def _swatch(role: str) -> str:
-    """Write a short line in the colour of a role."""
-    line = f"border-top:2.5px solid {css(role)}"
-    return f'<i style="display:inline-block;width:14px;vertical-align:middle;{line}"></i>'
+def _keys(roles: Mapping[str, str]) -> str:
+    """Write a legend: a short line in the colour of each role, and its name."""
+    line = "display:inline-block;width:14px;margin-right:4px;vertical-align:middle;border-top:2.5px solid"
+    names = (
+        f'<span style="white-space:nowrap"><i style="{line} {css(role)}"></i>{widgets.escape(name)}</span>'
+        for name, role in roles.items()
+    )
+    return f'<span style="display:flex;flex-wrap:wrap;gap:0 12px">{"".join(names)}</span>'
 
 
 def _figure(title: str, content: str, wide: int, high: int, caption: str = "") -> str:

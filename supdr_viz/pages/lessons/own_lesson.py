@@ -20,7 +20,10 @@ LARGE = 1.35
 # Name in links of a lesson from a file.
 OWN = "own"
 
+KEYS_HINT = '<p class="quiet small keyboard">Keys: Page Down and Page Up.</p>'
+
 LESSON_CSS = """
+@media (hover: none) { .keyboard { display: none; } }
 h2 { font-size: calc(17px * var(--supdr-zoom, 1)); letter-spacing: 0; text-transform: none; line-height: 1.25;
 margin: 0 0 6px 0; }
 .lesson { font-size: calc(14px * var(--supdr-zoom, 1)); line-height: 1.5; }
@@ -88,7 +91,7 @@ class LessonPanel:
         self.told = widgets.html(css=LESSON_CSS, visible=False, margin=(4, 8))
         self.facts = widgets.html(css=LESSON_CSS, visible=False, margin=(2, 8))
         self.link = widgets.html(css=LESSON_CSS, margin=(2, 8))
-        own = Fold("Your own lesson", self._build_own)
+        own = Fold("Make your own lesson", self._build_own)
         buttons = pn.Row(self.back, self.next, margin=0, styles=AT_HAND, **widgets.WIDE)
         text = [self.menu, self.head, self.text, self.asked, *self.options, self.told, self.facts, buttons]
         self.parts = [
@@ -112,7 +115,8 @@ class LessonPanel:
         self._tell("")
         self._show_facts(step, told=step.question is None)
         href = widgets.escape(link)
-        self.link.object = f'<p class="small"><a href="{href}" target="_blank">Open this state in the explorer</a></p>'
+        opened = f'<p class="small"><a href="{href}" target="_blank">Open this state in the explorer</a></p>'
+        self.link.object = KEYS_HINT + opened
 
     def answer(self, step: Step, option: int | None) -> None:
         """Tell the answer, and what the paper and we found.

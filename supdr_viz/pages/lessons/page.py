@@ -38,7 +38,7 @@ def wanted(arguments: Mapping[str, list[bytes]]) -> tuple[Lesson, int, list[str]
     problems = []
     name, number = texts.get("lesson", ""), texts.get("step", "1")
     if name == OWN:
-        problems.append("This was a lesson from a file: open the file again, under Your own lesson.")
+        problems.append("This was a lesson from a file: open the file again, under Make your own lesson.")
     lesson = LESSONS.get(name) or next(iter(LESSONS.values()))
     if name not in ("", OWN, *LESSONS):
         problems.append(f"There is no lesson {quoted(name)}; showing {lesson.title!r} instead.")

@@ -64,4 +64,4 @@ def test_a_file_need_not_be_sent_again_to_another_page():
             asked.press("Open a file …").press("numbers.csv").settle()
             assert asked.sees("60 rows, 3 columns")
         with Visitor(query, "compare", name="berta") as stranger:
-            assert stranger.sees("These settings use the file numbers.csv: press Open a file.")
+            assert stranger.sees('These settings use the file numbers.csv: press "Open a file …".')

@@ -56,12 +56,10 @@ def test_shuffled_labels_draw_a_band_and_say_a_sentence():
         assert error < low <= high
         assert band(visitor) == pytest.approx([low, high], rel=0.01)
         assert visitor.stage().get("charts", "errors", "extent")[3] >= high
-        assert visitor.sees(
-            "None of the 19 shuffles does as well as the true labels. Chance is an unlikely explanation"
-        )
+        assert visitor.sees("None of the 19 shuffles did as well as the true labels. Chance is an unlikely explanation")
         assert visitor.sees("at most 1 of 20 cases (p = 0.05)")
         assert "shuffled labels" in visitor.head("Error")
-        visitor.mark("map of shuffled labels").settle()
+        visitor.mark("Map of shuffled labels").settle()
         assert visitor.sees("The same rows, shuffled labels")
         visitor.choose("Method", "LSDR").settle()
         assert band(visitor) is None
@@ -146,17 +144,17 @@ def test_other_seeds_leave_ghosts_and_colours():
         opened(visitor).press("Fit again").settle()
         assert visitor.sees("a row keeps")
         assert visitor.sees("agree")
-        visitor.mark("show all fits").settle()
+        visitor.mark("Show all fits").settle()
         ghosts = latent(visitor, "ghosts")
         assert len(ghosts["rows"]) == 20 * 105
         near, far = unpacked_places(ghosts["place"]), visitor.places("latent")[ghosts["rows"]]
         assert np.linalg.norm(near - far, axis=1).mean() < 0.2 * np.ptp(far, axis=0).max()
-        visitor.mark("colour by spread").settle()
+        visitor.mark("Colour by spread").settle()
         colours = visitor.stage().get("rows", "colour")
         assert np.isfinite(colours[:105]).all()
         assert np.isnan(colours[105:]).all()  # test rows are in no fit
         assert visitor.sees("0.5 of the map")
-        visitor.mark("colour by spread").mark("show all fits").settle()
+        visitor.mark("Colour by spread").mark("Show all fits").settle()
         assert latent(visitor, "ghosts") is None
         assert visitor.stage().get("rows", "colour").max() == 2
 
@@ -223,15 +221,15 @@ def test_a_selection_has_a_rule():
 
 def test_a_linear_map_has_arrows_of_its_columns():
     with Visitor(LINEAR) as visitor:
-        opened(visitor).mark("arrows of all columns").settle()
+        opened(visitor).mark("Arrows for all columns").settle()
         arrows = latent(visitor, "arrows")
         assert arrows["row"] == -1
         assert len(arrows["names"]) == 4
         assert arrows["origin"] == pytest.approx(visitor.places("latent").mean(axis=0), abs=1e-3)
-        visitor.mark("arrows of all columns").settle()
+        visitor.mark("Arrows for all columns").settle()
         assert latent(visitor, "arrows") is None
     with Visitor(IRIS) as visitor:
-        opened(visitor).mark("arrows of all columns").settle()
+        opened(visitor).mark("Arrows for all columns").settle()
         assert latent(visitor, "arrows") is None
         assert visitor.sees("linear map")
 
@@ -244,11 +242,11 @@ def test_short_arrows_are_drawn_longer(longest, scale):
 
 def test_columns_are_listed_by_how_far_they_move_the_map():
     with Visitor(IRIS) as visitor:
-        opened(visitor).mark("most important columns").settle()
+        opened(visitor).mark("Most important columns").settle()
         assert visitor.sees("How far a row moves, on average, if a column increases by one standard deviation")
         assert visitor.sees("petal length (cm)")
         assert not visitor.sees("weight in the gate's distances")
-        visitor.mark("arrows of all columns").settle()  # MAC's map is not linear
+        visitor.mark("Arrows for all columns").settle()  # MAC's map is not linear
         assert visitor.sees("linear map")
         assert not visitor.sees(", on average,")
 
@@ -283,8 +281,8 @@ def test_neighbours_are_compared_class_by_class():
             visitor.sees(word)
             for word in ("False neighbours are close on the map", "setosa", "Steadiness", "Cohesiveness")
         )
-        rows = next(each for each in visitor.parts() if "training rows" in (getattr(each, "options", None) or []))
-        visitor.do(lambda: rows.param.update(value="training rows"))
+        rows = next(each for each in visitor.parts() if "Training rows" in (getattr(each, "options", None) or []))
+        visitor.do(lambda: rows.param.update(value="Training rows"))
         visitor.press("Compare neighbours").settle()
         assert visitor.sees("Measured on 105 training rows")
         visitor.choose("Method", "LSDR").settle()
@@ -294,7 +292,7 @@ def test_neighbours_are_compared_class_by_class():
 def test_without_new_rows_training_rows_are_offered():
     with Visitor(IRIS.replace("test=0.3", "test=0")) as visitor:
         opened(visitor).press("Compare neighbours").settle()
-        assert visitor.sees("There are 0 test rows: choose training rows.")
+        assert visitor.sees("There are no test rows: choose training rows.")
 
 
 def test_shares_of_false_and_lost_neighbours_are_the_librarys():
@@ -377,12 +375,17 @@ def test_curves_rise_with_their_values_and_have_names():
 
 def test_histograms_hold_all_values_on_one_scale():
     rng = np.random.default_rng(0)
-    groups = [(rng.standard_normal(500), "class 0"), (np.append(3.0 + rng.standard_normal(200), np.nan), "class 1")]
+    groups = {
+        "a": (rng.standard_normal(500), "class 0"),
+        "b": (np.append(3.0 + rng.standard_normal(200), np.nan), "class 1"),
+    }
     boxes = re.findall(r'height="([\d.]+)" fill="([^"]*)"', histograms("x", groups))
     totals = {}
     for height, colour in boxes:
         totals[colour] = totals.get(colour, 0.0) + float(height)
     first, second = totals.values()
     assert first == pytest.approx(second, rel=0.02)  # both are shares of their group
-    constant = histograms("x", [(np.ones(3), "class 0"), (np.ones(2), "class 1")])
+    constant = histograms("x", {"a": (np.ones(3), "class 0"), "b": (np.ones(2), "class 1")})
     assert len(re.findall("<rect", constant)) == 2
+    assert all(f">{end}</text>" in constant for end in ("0.5", "1.5", "0 %", "100 %"))  # ends of both axes
+    assert all(f"</i>{name}</span>" in constant for name in "ab")

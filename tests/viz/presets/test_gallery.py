@@ -42,8 +42,9 @@ def test_cards_say_what_is_to_be_seen():
     for card in cards:
         assert card["line"].endswith((".", "?")), card
         assert card["source"], card
-    assert source_of(PRESETS["mac-figure-2-10"]) == "MAC · MAC paper, Fig. 2"
-    assert source_of(PRESETS["table-1-sonar-nsdr"]) == "NSDR · NSDR paper, Table 1"
+    assert source_of(PRESETS["mac-figure-2-10"]) == "MAC paper, Fig. 2"
+    assert source_of(PRESETS["table-1-sonar-nsdr"]) == "NSDR paper, Table 1"
+    assert source_of(PRESETS["figure-1"]) == "LSDR · NSDR paper, Fig. 1"
 
 
 def test_pictures_are_those_of_the_examples_and_light():
