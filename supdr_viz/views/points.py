@@ -514,7 +514,7 @@ def _look(ring: Ring, role: str = "", ease: float = 1.0, grow: float = 1.0) -> d
 
 def _ease(ringed: NDArray) -> float:
     """Return by which factor the rings of these rows (n,) are drawn fainter."""
-    return float(np.clip((EASY_RINGS / max(np.count_nonzero(ringed), 1)) ** 0.5, LEAST_EASE, 1.0))
+    return float(np.clip((EASY_RINGS / max(int(np.count_nonzero(ringed)), 1)) ** 0.5, LEAST_EASE, 1.0))
 
 
 def shorten(text: str) -> str:
