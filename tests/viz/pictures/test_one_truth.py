@@ -70,6 +70,6 @@ def test_no_boundary_is_drawn_that_a_hidden_coordinate_moves(name):
 
 def test_a_plane_without_regions_says_why():
     with Visitor("?data=linear&data.n_samples=40&method=LSDR&method.row_bias=1") as visitor:
-        assert "no regions: the classifier also uses a hidden coordinate" in visitor.head("Latent space")
+        assert "no regions: the classifier uses more than these two coordinates" in visitor.head("Latent space")
         visitor.press("Step").settle()
         assert visitor.stands == ("paused", 1)
