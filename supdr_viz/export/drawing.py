@@ -132,8 +132,10 @@ def _draw_rings(pen: Pen, tree: Tree, plane: Tree, *, dark: bool) -> None:
         colour = getattr(palette(dark), ring["role"])
         ringed = np.unpackbits(ring["rows"], count=len(at), bitorder="little").astype(bool)
         size = ring["grow"] * tree["rows"]["size"] + RING_GAP
-        for row in np.flatnonzero(ringed & np.isfinite(at).all(axis=1)):
-            pen.mark(at[row], 0, size, colour, 0.0, ring["width"], ring["alpha"])
+        wide = ring["width"] + 2.0 * ring["edge"]
+        for tone, width in ([(palette(dark).card, wide)] if ring["edge"] else []) + [(colour, ring["width"])]:
+            for row in np.flatnonzero(ringed & np.isfinite(at).all(axis=1)):
+                pen.mark(at[row], 0, size, tone, 0.0, width, ring["alpha"])
 
 
 def _join(pen: Pen, places: NDArray, ends: NDArray, colour: str) -> None:

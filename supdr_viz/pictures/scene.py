@@ -180,8 +180,8 @@ def _square(low: NDArray, high: NDArray) -> Extent:
     )
 
 
-def steady_extent(points: NDArray, previous: Extent | None) -> Extent:
-    """Return `previous` while it holds the points, with room for their marks, and they fill enough of it.
+def steady_extent(points: NDArray, previous: Extent | None, least: float = SHRINK) -> Extent:
+    """Return `previous` while it holds the points, with room for their marks, and they fill the share `least` of it.
 
     Else return `square_extent`.
     """
@@ -194,7 +194,7 @@ def steady_extent(points: NDArray, previous: Extent | None) -> Extent:
     (left, bottom), (right, top) = low - room, high + room
     holds = x_low <= left and right <= x_high and y_low <= bottom and top <= y_high
     filled = (square[1] - square[0]) / (x_high - x_low)
-    return previous if holds and filled > SHRINK else square
+    return previous if holds and filled > least else square
 
 
 def without_outliers(points: NDArray) -> NDArray:

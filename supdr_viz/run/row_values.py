@@ -17,7 +17,7 @@ from supdr_viz.pictures.types import MapQuality, Scene, Surface
 from supdr_viz.run.frame_builder import latent_rows
 from supdr_viz.run.session import Session
 
-ROW, PART, PREDICTED, TRUST = "row", "part", "prediction", "trust"
+ROW, PART, PREDICTED, TRUST = "row", "split", "prediction", "trust"
 PARTS = ("train", "test", "train, label hidden")
 
 

@@ -246,7 +246,7 @@ class Session:
             )
         columns = {
             "row": np.concatenate([parts.train, parts.test]),
-            "part": np.repeat(["train", "test"], [len(train), len(test)]),
+            "split": np.repeat(["train", "test"], [len(train), len(test)]),
             "label": labels,
             "predicted": predicted,
             **{f"z{k + 1}": latent[:, k] for k in range(latent.shape[1])},

@@ -9,16 +9,14 @@ from supdr.engine.iterate import Stop
 
 STOP_SENTENCES = {
     Stop.converged: "Converged. Run adds one step.",
-    Stop.max_iter: "Iteration limit reached. Press Run to continue.",
-    Stop.no_improvement: "Stopped early: the held-out error no longer falls. The best iteration is shown. Press Run to "
-    "continue.",
-    Stop.diverged: "Diverged: the objective is no longer finite. The last finite iteration is shown. Try a smaller "
-    "learning rate.",
+    Stop.max_iter: "Iteration limit. Run continues.",
+    Stop.no_improvement: "Stopped early. Run continues.",
+    Stop.diverged: "Diverged. Try a smaller learning rate.",
     Stop.interrupted: "",
 }
 
 # Where there is but one iterate.
-FITTED_AT_ONCE = "Fitted in one step. Nothing is left to run."
+FITTED_AT_ONCE = "Fitted in one step."
 
 
 class Phase(enum.StrEnum):

@@ -141,7 +141,7 @@ def legend(entries: Sequence[Any], *, picks: bool = False) -> str:
         elif entry.outline:
             style += f";width:11px;height:11px;border-radius:0;clip-path:{escape(entry.outline)}"
         said = ' role="img" aria-label="to"' if entry.ends else ""
-        mark = f'<i class="{escape(entry.kind)}" style="{style}"{said}></i>'
+        mark = f'<i class="{escape(entry.kind)}" style="{style}"{said}></i>' if entry.kind != "none" else ""
         content = f"{mark}<span>{symbols(entry.name)}</span>"
         if entry.ends:
             low, high = map(escape, entry.ends)

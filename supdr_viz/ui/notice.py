@@ -20,7 +20,7 @@ OVER = {"height": "0", "min-height": "0", "overflow": "visible", "position": "st
 AT_END = {"position": "absolute", "right": "8px", "top": "5px"}
 ROOM_FOR_OFFER = {"& .MuiAlert-message": {"marginRight": "134px"}}
 # Above several remarks.
-SEVERAL = "Part of this link was not understood; defaults were used:"
+SEVERAL = "Parts of this link were not valid and were replaced:"
 RAISED = {"bgcolor": "background.paper", "boxShadow": "0 2px 12px rgb(0 0 0 / 25%)"}
 
 

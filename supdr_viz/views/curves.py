@@ -64,6 +64,7 @@ class CurveView:
         self._shown: Curves | None = None
         self._span = (0, 0)
         self._below: set[str] = set()
+        self._unseen: set[str] = set()
         self._forget()
 
     def styles_of(self, names: list[str]) -> dict[str, Style]:
@@ -113,6 +114,7 @@ class CurveView:
         shown = {name: values[name] for name in self.styles}
         self._set_axes(span, curves.iteration, shown)
         self._below = {name for name, v in shown.items() if self.log and _last(v) < 10.0 ** self.extent[2]}
+        self._unseen = {name for name in self._below if not np.any(shown[name] >= 10.0 ** self.extent[2])}
         with np.errstate(over="ignore"):
             points = np.column_stack([curves.iteration, *shown.values()])
         self.stage.grow("charts", self.name, points=points)
@@ -132,11 +134,12 @@ class CurveView:
 
     @property
     def legend(self) -> list[LegendEntry]:
-        """Entries of the curves shown; of those that have left the axis at its lower end the value."""
+        """Entries of the curves shown; of those below the axis the value, and no line if they were always there."""
         entries = {name: style.entry for name, style in self.styles.items()}
-        return [
-            replace(each, name=f"{each.name} ≈ 0") if name in self._below else each for name, each in entries.items()
-        ]
+        for name in self._below:
+            kind = "none" if name in self._unseen else "line"
+            entries[name] = replace(entries[name], name=f"{entries[name].name} ≈ 0", kind=kind)
+        return list(entries.values())
 
     def caption(self, frame: Frame | None = None) -> str:
         """Return a few words for the card's head, plain text."""
@@ -148,7 +151,7 @@ class CurveView:
 
     def _forget(self) -> None:
         self.log, self.extent, self.styles, self._shown = False, EMPTY_EXTENT, {}, None
-        self._below = set()
+        self._below = self._unseen = set()
         self.put(
             title=self.title,
             unit=self.unit,

@@ -29,6 +29,8 @@ MEANING = "training rows placed using their labels; the status line has their er
 SUPPORT = "share of the labelled training rows that hold the boundary; no error"
 # Squared errors that span more than this are drawn on a logarithmic axis.
 MANY_FOLD = 30.0
+# Per cents that the axis shows at least.
+LEAST_SHOWN = 2.0
 
 
 class Errors(CurveView):
@@ -47,6 +49,13 @@ class Errors(CurveView):
         self.title, self.unit = ("Mean squared error", "") if self.is_regression else ("Error", "%")
         super().show_scene(scene)
         self.show_band(None)
+
+    def show_curves(self, curves: Curves, iteration: int, span: tuple[int, int]) -> None:
+        """Send what curves gained; name support vectors in the title where they have a curve."""
+        super().show_curves(curves, iteration, span)
+        if not self.is_regression:
+            self.title = "Error and support vectors" if "support vectors" in self.styles else "Error"
+            self.put(title=self.title)
 
     def show_band(self, band: tuple[float, float] | None) -> None:
         """Draw the range of errors by shuffled labels, in the unit of the chart; None: no longer."""
@@ -82,11 +91,11 @@ class Errors(CurveView):
         return bool(values.min() > 0 and values.max() > MANY_FOLD * values.min())
 
     def limits(self, curves: dict[str, NDArray]) -> tuple[float, float]:
-        """Start per cents at zero, and show at least ten."""
+        """Start per cents at zero, and show at least two."""
         low, high = super().limits(curves)
         if self.band is not None:
             low, high = min(low, self.band[0]) if self.band[0] > 0 else low, max(high, self.band[1])
-        return (low, high) if self.is_regression else (0.0, max(high, 10.0))
+        return (low, high) if self.is_regression else (0.0, max(high, LEAST_SHOWN))
 
     @property
     def legend(self) -> list[LegendEntry]:

@@ -23,7 +23,7 @@ class LegendEntry:
     colour: CSS: a variable of the page, which follows its theme, with the light theme's colour to fall back on; of
         scales a gradient.
     dash (one of "solid", "dashed", "dotted", "dotdash"): of lines.
-    kind: one of "line", "ring" (around a row), "hollow" (a row or a circle), "point", "scale".
+    kind: one of "line", "ring" (around a row), "hollow" (a row or a circle), "point", "scale"; "none": it has no mark.
     width: of lines, in pixels.
     help: what the word means, shown on hovering.
     shape: of points: one of the stage's `SHAPES`.

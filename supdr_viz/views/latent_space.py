@@ -116,7 +116,7 @@ class LatentSpace(PlaneView):
         """Which rows have no rings although others of their kind have, or would have if they were fewer."""
         points = self.points
         if not points.small and points.ring == "error" and points.support_share > CROWD:
-            return points.some_ringed("latent"), f"{per_cent(points.support_share)} support vectors, not ringed"
+            return points.some_ringed("latent"), f"{per_cent(points.support_share)} support vectors: rings hidden"
         return points.some_ringed("latent"), points.some_ringed("support")
 
 
@@ -146,8 +146,9 @@ def _verdict(quality: MapQuality) -> str:
     measured, k = np.isfinite(quality.trust), quality.n_neighbors
     true, misplaced = np.mean(quality.false[measured] == NO_ROW), int((quality.trust[measured] < MISPLACED).sum())
     rows = f"{misplaced:,} rows are" if misplaced != 1 else "1 row is"
-    kept = f"{per_cent(true)} of a row's {k} nearest on the map are its nearest in the data, too"
-    return f"{kept}; {rows} misplaced (ringed)."
+    kept = f"On average, {per_cent(true)} of a row's {k} nearest on the map are among its {k} nearest in the data."
+    whose = "their" if misplaced != 1 else "its"
+    return f"{kept} {rows} misplaced (ringed): {whose} neighbours on the map are far away in the data."
 
 
 def _number(word: str, value: float, regression: bool) -> Number:

@@ -45,6 +45,9 @@ OTHERS = tuple((f"curve {number}", dash) for dash in ("solid", "dashed", "dotted
 # Values below this share of the least objective do not stretch the logarithmic axis.
 FLOOR = 1e-3
 
+# Curves nearer than this share of the axis are one line to the eye.
+COVERED = 0.015
+
 
 class Losses(CurveView):
     """Every term of the objective (bold) over iterations, the surrogate (dotted) and the lower bound (dashed).
@@ -68,7 +71,7 @@ class Losses(CurveView):
         looks = {**LOOKS, **{name: free[number % len(free)] for number, name in enumerate(others)}}
         styles = {name: Style(NAMES.get(name, name.replace("_", " ")), *looks[name]) for name in terms}
         if "bound" in names:
-            styles["bound"] = Style("lower bound", "text", "dashed", width=1.8)
+            styles["bound"] = Style("lower bound", "secondary", "dashed", width=1.2)
         if "surrogate" in names:
             styles["surrogate"] = Style("surrogate", "text", "dotted", width=2.0)
         if "objective" in names:
@@ -102,10 +105,26 @@ class Losses(CurveView):
         order = {"objective": 0, "surrogate": 2, "lower bound": 3}
         entries = [replace(entry, help=WORDS.get(entry.name, "")) for entry in super().legend]
         entries.sort(key=lambda entry: order.get(entry.name, 1))
+        if self._is_covered:
+            entries = [
+                replace(each, name="surrogate ≈ objective") if each.name == "surrogate" else each for each in entries
+            ]
         if self._gap is None:
             return entries
         name = f"lower bound ({self._gap:.1f} % below)"
         return [replace(entry, name=name) if entry.name.startswith("lower bound") else entry for entry in entries]
+
+    @property
+    def _is_covered(self) -> bool:
+        """Whether the surrogate lies under the objective nearly all along."""
+        values = {} if self._shown is None else self._shown.values
+        if "surrogate" not in values or "objective" not in values:
+            return False
+        with np.errstate(invalid="ignore", divide="ignore"):
+            both = [np.log10(values[name]) if self.log else values[name] for name in ("surrogate", "objective")]
+            apart = np.abs(both[0] - both[1])
+        apart = apart[np.isfinite(apart)]
+        return bool(apart.size and np.quantile(apart, 0.9) < COVERED * (self.extent[3] - self.extent[2]))
 
     def show_frame(self, frame: Frame) -> None:
         """Send what the curves gained; note the gap of the viewed iteration."""

@@ -107,7 +107,13 @@ class MethodView(SquareView):
         """Return a few words for the card's head, plain text."""
         mode = self._current
         caption = self.picture.caption if self.picture is not None else ""
+        if self.picture is not None and self.picture.image is not None and self._greyed(self.picture):
+            return caption or "colour by class to see tints"
         return caption or (mode.caption if mode is not None else "")
+
+    def _greyed(self, picture: Picture) -> bool:
+        """Whether classes are drawn in grey: rows do not have their colours either."""
+        return not self._in_colour and _shown_roles(picture, in_colour=False) != [*picture.roles]
 
     def _arrange(self) -> None:
         """Show what belongs to the mode, hide the rest."""
@@ -128,10 +134,10 @@ def _drawable(picture: Picture, drawn: NDArray, *, in_colour: bool) -> Tree:
 
     `in_colour`: whether classes have their colours; else only what the picture's own legend names has one.
     """
-    named = {key.role for key in picture.keys}
-    roles = [role if in_colour or role in named or not role.startswith("class ") else "muted" for role in picture.roles]
+    roles = _shown_roles(picture, in_colour=in_colour)
     return {
         **{name: value for name, value in vars(picture).items() if name not in NOT_DRAWN},
+        "image": picture.image if roles == [*picture.roles] else None,  # tints of classes without colours say nothing
         "roles": [[colour_of(role, dark) for dark in (False, True)] for role in roles],
         "rows": picture.rows is not None,
         "row_role": None if picture.row_role is None else picture.row_role[drawn],
@@ -139,3 +145,9 @@ def _drawable(picture: Picture, drawn: NDArray, *, in_colour: bool) -> Tree:
         "small": picture.has_small_rows,
         "axes": picture.axis_labels,
     }
+
+
+def _shown_roles(picture: Picture, *, in_colour: bool) -> list[str]:
+    """Return the colours that the picture is drawn in: those of classes are grey unless rows have them, too."""
+    named = {key.role for key in picture.keys}
+    return [role if in_colour or role in named or not role.startswith("class ") else "muted" for role in picture.roles]

@@ -41,8 +41,8 @@ GROW = 1.5
 MANY = 2000
 
 MOST_RINGS = 120
-# Among more rows each ring is drawn fainter, down to this share.
-EASY_ROWS, LEAST_EASE = 300, 0.5
+# Of more rings each is drawn fainter, down to this share.
+EASY_RINGS, LEAST_EASE = 300, 0.5
 
 # Of more than this share of the rows, rings hide the map: errors have faint ones then, support vectors none.
 CROWD = 0.25
@@ -65,7 +65,8 @@ _TOKENS = itertools.count(1)
 class Ring(NamedTuple):
     """Look of the rings around some rows.
 
-    `name`: for the legend; `role`: colour; `one`: what one such row is called; `help`: what the name means.
+    `name`: for the legend; `role`: colour; `one`: what one such row is called; `help`: what the name means; `edge`:
+    width of edges in the colour of the card on both sides, which set it off from rows of its own colour.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Ring(NamedTuple):
     alpha: float
     one: str
     help: str
+    edge: float = 0.0
 
 
 RINGS = {
@@ -84,8 +86,9 @@ RINGS = {
         1.0,
         "error",
         "Rows that are predicted wrong. In the input space, training rows are predicted without their labels.",
+        1.0,
     ),
-    "support": Ring("support vectors", "support", 1.1, 0.8, "support vector", ""),
+    "support": Ring("support vectors", "support", 1.1, 1.0, "support vector", ""),
     "labelled": Ring("labelled", "text", 1.5, 0.9, "labelled row", "Rows whose label the method sees."),
     "misplaced": Ring(
         "misplaced", "text", 1.7, 1.0, "misplaced row", "Rows whose trust is nearer to chance, 0.5, than to 1."
@@ -369,11 +372,11 @@ class Points:
             shown = self._some(marked)
             self._ringed[view] = int(np.count_nonzero(marked)), int(np.count_nonzero(shown))
             look, untrusted = RINGS[self.ring], self.ring == "misplaced"
-            ease, grow = (1.0, GROW) if untrusted else (_ease(self.n_rows), 1.0)
+            ease, grow = (1.0, GROW) if untrusted else (_ease(shown), 1.0)
             if self.small:
                 look, grow = look._replace(width=SMALL_RING), 1.0
             elif np.count_nonzero(shown) > CROWD * self.n_rows:
-                look, ease, grow = look._replace(width=1.0), FAINT_RING * ease, 1.0
+                look, ease, grow = look._replace(width=1.0, edge=0.0), FAINT_RING * ease, 1.0
             role = ring_role(self.ring, self.colour_by)
             self._put(view, ring={"rows": packed_bits(shown), **_look(look, role, ease, grow)})
 
@@ -399,7 +402,7 @@ class Points:
         marked = self._of(self.frame.support)
         shown, look = self._some(marked), RINGS["support"]
         self._ringed["support"] = int(np.count_nonzero(marked)), int(np.count_nonzero(shown))
-        self._put("latent", support={"rows": packed_bits(shown), **_look(look, ease=_ease(self.n_rows))})
+        self._put("latent", support={"rows": packed_bits(shown), **_look(look, ease=_ease(shown))})
 
     @property
     def errors(self) -> NDArray | None:
@@ -518,12 +521,13 @@ def _packed(frame: Frame, scene: Scene, pulled: bool, mode: str | None) -> dict[
 
 def _look(ring: Ring, role: str = "", ease: float = 1.0, grow: float = 1.0) -> dict[str, Any]:
     """Return how rings look, as the stage has it; `ease`: how faint they are, `grow`: how large marks in them are."""
-    return {"role": role or ring.role, "width": ring.width, "alpha": ease * ring.alpha, "grow": grow}
+    alpha = ease * ring.alpha
+    return {"role": role or ring.role, "width": ring.width, "edge": ring.edge, "alpha": alpha, "grow": grow}
 
 
-def _ease(n_rows: int) -> float:
-    """Return by which factor rings are drawn fainter: however many of the rows have one."""
-    return float(np.clip((EASY_ROWS / max(n_rows, 1)) ** 0.5, LEAST_EASE, 1.0))
+def _ease(ringed: NDArray) -> float:
+    """Return by which factor the rings of these rows (n,) are drawn fainter."""
+    return float(np.clip((EASY_RINGS / max(int(np.count_nonzero(ringed)), 1)) ** 0.5, LEAST_EASE, 1.0))
 
 
 def shorten(text: str) -> str:

@@ -26,7 +26,7 @@ BITS = (
 
 
 def numbers_said(app):
-    return {name.strip(): float(value) for name, value in re.findall(r"([a-z ]+) ([\d.]+)", app.texts(".said"))}
+    return {name.strip(): float(value) for name, value in re.findall(r"([a-z ÷]+) ([\d.]+)", app.texts(".said"))}
 
 
 def shares(app):

@@ -103,8 +103,8 @@ def test_everything_is_saved_and_settings_are_loaded_again(app, tmp_path):
     assert words >= {"Latent space", "arm 1", "arm 2", "test"}
     embedding = pd.read_csv(app.save("Embedding (CSV)", tmp_path))
     assert len(embedding) == 120
-    assert {"row", "part", "label", "predicted", "z1", "z2"} <= set(embedding.columns)
-    test_rows = embedding[embedding["part"] == "test"]
+    assert {"row", "split", "label", "predicted", "z1", "z2"} <= set(embedding.columns)
+    test_rows = embedding[embedding["split"] == "test"]
     wrong = 100 * (test_rows["label"] != test_rows["predicted"]).mean()
     assert wrong == pytest.approx(app.number("test error"), abs=0.06)
     losses = pd.read_csv(app.save("Losses (CSV)", tmp_path))

@@ -196,7 +196,11 @@ export class Plane {
   // Rings of support vectors first: those that both planes have lie over them.
   eachRing(act) {
     if (this.view === "method") return
-    for (const ring of [this.tree.support, this.tree.ring]) if (ring?.rows) this.eachOf(ring, act)
+    for (const ring of [this.tree.support, this.tree.ring]) {
+      if (!ring?.rows) continue
+      if (ring.edge) this.eachOf({...ring, role: "card", width: ring.width + 2 * ring.edge}, act)
+      this.eachOf(ring, act)
+    }
   }
 
   eachOf(ring, act) {

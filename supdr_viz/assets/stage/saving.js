@@ -29,7 +29,7 @@ function mark(pen, {kind, colour, dash, shape}, x, y) {
     pen.fillStyle = shade
     pen.fillRect(x - 14 + wide * k, y - 4, wide, 8)
   }
-  if (kind === "scale") return
+  if (kind === "scale" || kind === "none") return
   setColour(pen, computedColour(colour))
   if (kind === "point") {
     drawMark(pen, {shape: SHAPES[shape], size: 9, fill: 1, line: 0}, x, y)

@@ -171,8 +171,8 @@ class SelectedRows:
         points = self._board.points
         errors, misplaced = (None if rows is None else int(rows.sum()) for rows in (points.errors, points.misplaced))
         classes = self._session.scene is not None and bool(self._session.scene.class_names)
-        self.errors.param.update(label=_counted(errors, "error"), visible=classes, disabled=not errors)
-        words = "Find misplaced rows" if misplaced is None else f"{misplaced:,} misplaced"
+        self.errors.param.update(label=f"Show {_counted(errors, 'error')}", visible=classes, disabled=not errors)
+        words = "Show misplaced rows" if misplaced is None else f"Show {_counted(misplaced, 'misplaced row')}"
         self.misplaced.param.update(label=words, disabled=misplaced == 0)
         self.relabel.param.update(visible=classes, disabled=not points.selection.indices)
 
@@ -273,7 +273,7 @@ def _table(values: RowValues, chosen: NDArray, meaning: str) -> tuple[list[Table
 def _words(mask: NDArray, own: list[TableColumn], target: TableColumn, meaning: str, *, selected: bool) -> str:
     """Say how many rows are shown, and what sets them apart: the target and columns `own`, the most different first."""
     if not selected:
-        text = f"All {len(mask):,} rows. Select rows here, on a map or by a search to see what they have in common."
+        text = f"All {len(mask):,} rows. Select some here, on a map or by a search to see what they share."
     else:
         apart = [each for each in [target, *own[:3]] if each.shares is not None and each.shares.difference > 0.2]
         said = [f"{each.column.name} ({words_of(each.shares)})" for each in apart if each.shares is not None]
@@ -282,7 +282,10 @@ def _words(mask: NDArray, own: list[TableColumn], target: TableColumn, meaning: 
         text = f"{_counted(count, 'row')} {are} selected; the {len(mask) - count:,} others are grey."
         text += meaning
         text += f" They differ most in {'; '.join(said)}." if said else ""
-    return text + (f" {MOST_COLUMNS} of {len(own):,} columns are shown." if len(own) > MOST_COLUMNS else "")
+    if len(own) <= MOST_COLUMNS:
+        return text
+    which = "Those" if selected else "The first"
+    return f"{text} {which} {MOST_COLUMNS} of {len(own):,} columns are shown, all in CSV."
 
 
 def _counted(number: int | None, what: str) -> str:

@@ -14,7 +14,7 @@ from scipy.special import softmax
 
 from supdr_viz.pictures.methods import shapes
 from supdr_viz.pictures.methods.mode import Mode
-from supdr_viz.pictures.picture import Key, Number, Picture, RowValue, Stroke
+from supdr_viz.pictures.picture import Key, Number, Picture, RowValue, Stroke, Tag
 from supdr_viz.pictures.scene import Extent, steady_extent
 from supdr_viz.pictures.surface import LatentPlane, grid
 from supdr_viz.pictures.types import Scene
@@ -24,7 +24,7 @@ PIXELS = 120
 
 SHADES = 8
 
-BASE = ("text", "muted")
+BASE = ("text", "secondary")
 
 # More classes have no room in an image of bytes.
 MAX_CELLS = 256 // SHADES - len(BASE)
@@ -35,6 +35,9 @@ DOUBTFUL = 0.1
 # So many of the most doubtful rows, at most, are tied to their candidates.
 MAX_TIED = 40
 
+# How far the name of a class stands above its disc, as a share of the height.
+ABOVE = 0.035
+
 
 def modes(estimator: Any, task: str) -> tuple[Mode, ...]:
     """Return the modes of a ClassAtlas."""
@@ -44,9 +47,11 @@ def modes(estimator: Any, task: str) -> tuple[Mode, ...]:
 def charts(*, fitted: Any, scene: Scene, plane: LatentPlane, previous: Picture | None) -> Picture:
     """Draw every class's chart as a disc with two axes; the most doubtful rows have lines to two classes."""
     rows, centres = plane.place(fitted.embedding_), plane.project(fitted.centres_)
-    discs = [shapes.circle(centre, float(radius)) for centre, radius in zip(centres, half_radii(fitted, scene))]
+    radii = half_radii(fitted, scene)
+    discs = [shapes.circle(centre, float(radius)) for centre, radius in zip(centres, radii)]
     extent = steady_extent(np.concatenate([rows, *discs]), previous.extent if previous else None)
-    class_role = (len(BASE) + np.arange(len(centres))).astype(np.uint8)
+    above = centres[:, 1] + radii + ABOVE * (extent[3] - extent[2])
+    names = [scene.class_names[int(code)] for code in fitted.classes_]
     tied = most_doubtful(fitted.doubt_)
     return Picture(
         extent=extent,
@@ -54,17 +59,18 @@ def charts(*, fitted: Any, scene: Scene, plane: LatentPlane, previous: Picture |
         rows=scene.padded(rows),
         row_value=RowValue("doubt", scene.padded(fitted.doubt_)),
         strokes=(
-            Stroke(_ties(rows[tied], fitted.proba_[tied], centres), 1, 1.0, "dotted", 0.8),
-            *(Stroke(disc, int(role), 1.6, above=True, edge=0.8) for disc, role in zip(discs, class_role)),
+            Stroke(_ties(rows[tied], fitted.proba_[tied], centres), 1, 1.3, "dotted"),
+            *(Stroke(disc, 0, 1.6, above=True, edge=0.8) for disc in discs),
             Stroke(_chart_axes(fitted, plane, centres), 0, 1.6, above=True, edge=1.0),
         ),
         image=_cells(fitted, plane, extent) if plane.exact and len(centres) <= MAX_CELLS else None,
         shades=SHADES,
         smooth=True,
+        tags=tuple(Tag(float(x), float(y), name, 0, "center") for x, y, name in zip(centres[:, 0], above, names)),
         keys=(
-            Key("inner half of a class", "muted", "hollow"),
+            Key("central half of a class", "text", "hollow"),
             Key("its two axes", "text", "line"),
-            Key("doubtful row to its two likeliest classes", "muted", "line", "dotted"),
+            Key("uncertain row to its two likeliest classes", "secondary", "line", "dotted"),
         ),
         numbers=_numbers(fitted),
     )
@@ -114,8 +120,8 @@ def _cells(fitted: Any, plane: LatentPlane, extent: Extent) -> NDArray:
 
 
 def _numbers(fitted: Any) -> tuple[Number, ...]:
-    """Say how many rows are in doubt."""
-    name = f"rows in doubt, {100 * DOUBTFUL:.0f}\u00a0% or more for other classes:"
+    """Say how many rows are uncertain."""
+    name = f"uncertain rows (at least {100 * DOUBTFUL:.0f}\u00a0% for other classes):"
     return (Number(name, int((fitted.doubt_ >= DOUBTFUL).sum()), help="as predicted without the row's own label"),)
 
 

@@ -31,7 +31,10 @@ MAX_EDGES_OF = 6
 
 MAX_LINES = 6
 
-EDGES, SPREAD, DIRECTIONS = "shortest to longest edge", "width to distance of classes", "narrowest to widest direction"
+# Least share of the width that class means and what is around them fill.
+FILLED = 0.85
+
+EDGES, SPREAD, DIRECTIONS = "shortest ÷ longest edge", "class width ÷ distance", "smallest ÷ largest spread"
 
 # Diagnostics of a snapshot by the words for them.
 DIAGNOSTICS = {EDGES: "edge_ratio", SPREAD: "spread", DIRECTIONS: "sv_ratio"}
@@ -87,8 +90,9 @@ def class_means(
     latent, codes = plane.project(fitted.embedding_), scene.code[: scene.n_train]
     labelled = scene.is_labelled[: scene.n_train]
     clouds = [shapes.ellipse(latent[labelled & (codes == code)]) for code in fitted.classes_.astype(int)]
-    extent = steady_extent(np.concatenate([means, corners, *clouds]), previous.extent if previous else None)
+    extent = steady_extent(np.concatenate([means, corners, *clouds]), previous.extent if previous else None, FILLED)
     primary = roles.index("primary")
+    shape = "simplex" if _has_room(fitted) else "figure"
     order = shapes.around(means) if len(means) > 2 else np.arange(len(means))
     edges = shapes.all_edges(means) if len(means) <= MAX_EDGES_OF else shapes.closed(means[order])
     hull = [Area(shapes.closed(means[order]), primary)] if len(means) > 2 else []
@@ -103,7 +107,7 @@ def class_means(
         marks=means,
         mark_role=class_role,
         keys=(
-            *([Key("closest regular figure", "text", "line", "dashed")] if ideal is not None else []),
+            *([Key(f"closest regular {shape}", "text", "line", "dashed")] if ideal is not None else []),
             Key("class means", "primary", "line"),
             Key("two standard deviations", "muted", "hollow"),
         ),
@@ -142,7 +146,7 @@ def spokes(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot,
 
 
 TARGETS = Mode("targets", "targets", "Targets", "F(x) → z", targets)
-MEANS = Mode("means", "means", "Class means", "and a regular simplex", class_means)
+MEANS = Mode("means", "means", "Class means", "are they equally far apart?", class_means)
 SPOKES = Mode("spokes", "spokes", "Spokes", "left out → fitted", spokes)
 
 
@@ -206,11 +210,17 @@ def _corners(fitted: Any, scene: Scene) -> NDArray:
     )
 
 
+def _has_room(fitted: Any) -> bool:
+    """Whether a regular simplex of all classes has room in the latent space."""
+    n_classes, n_components = fitted.class_means_.shape
+    return n_components >= n_classes - 1
+
+
 def _numbers(fitted: Any, snapshot: Snapshot, *chosen: str) -> tuple[Number, ...]:
     """Describe the class means, as far as the numbers can say something."""
-    n_classes, n_components = fitted.class_means_.shape
+    n_classes = len(fitted.class_means_)
     names = [name for name in chosen or DIAGNOSTICS if n_classes > 2 or name not in (EDGES, DIRECTIONS)]
-    if n_components < n_classes - 1 and DIRECTIONS in names:
-        names.remove(DIRECTIONS)  # there is no room for a simplex
+    if not _has_room(fitted) and DIRECTIONS in names:
+        names.remove(DIRECTIONS)
     values = {name: snapshot.diagnostics.get(DIAGNOSTICS[name]) for name in names}
     return tuple(Number(name, value, help=HELP[name]) for name, value in values.items() if value is not None)

@@ -11,7 +11,7 @@ from supdr_viz.pictures.picture import Key, Picture
 from supdr_viz.pictures.types import Scene
 
 JOINED = "lines lead to the originals"
-EXACT = "every row lies in its original place"
+EXACT = "every row lies in its original place: error ≈ 0"
 
 # Shortest line that can be seen, as a share of the width.
 SEEN = 0.01

@@ -142,6 +142,18 @@ def test_rows_on_the_wrong_side_are_ringed():
     assert np.abs(ringed[rows, columns] - rgb(palette(False).error)).sum(axis=1).min() < 60
 
 
+def test_rings_of_errors_are_set_off_from_rows_of_their_colour():
+    """Among rows that lie all over it, a ring has edges in the colour of the card."""
+    rng = np.random.default_rng(0)
+    crowd = rng.uniform(-0.5, 0.5, (900, 2))
+    scene = make_scene(901, position=np.vstack([[[0.0, 0.0]], crowd]))
+    wrong = np.arange(901) == 0
+    without, ringed = (drawn(scene, make_surface(scene, wrong=rows, beyond=rows)) for rows in (wrong & False, wrong))
+    rows, columns = np.nonzero((without != ringed).any(axis=2))
+    near = np.abs(ringed[rows, columns] - rgb(palette(False).card)).sum(axis=1) < 30
+    assert np.count_nonzero(near) > 10
+
+
 def test_dashes_follow_the_line_and_are_cut_where_it_leaves_the_image():
     line = np.array([[-5e6, 10.0], [50.0, 10.0], [50.0, 90.0]])
     parts = dashed(line, [6.0, 4.0], (100, 100))

@@ -357,8 +357,8 @@ def test_all_rows_labelled_leave_no_ring_and_keep_the_choice():
 @pytest.mark.parametrize(
     ("query", "words", "more"),
     [
-        ("?data=iris&method=LDA", "Fitted in one step. Nothing is left to run.", 0),
-        ("?data=iris&method=MAC&method.max_iter=5", "Iteration limit reached. Press Run to continue.", 5),
+        ("?data=iris&method=LDA", "Fitted in one step.", 0),
+        ("?data=iris&method=MAC&method.max_iter=5", "Iteration limit. Run continues.", 5),
         ("?data=moons&method=MAC&method.max_iter=500", "Converged. Run adds one step.", 1),
     ],
 )

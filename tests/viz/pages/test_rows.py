@@ -211,9 +211,9 @@ def test_errors_and_misplaced_rows_are_one_press_away():
         shown, *_rest = piece(visitor, size=178)
         errors = list(shown["Row"][shown["class"] != shown["prediction"]])
         assert 0 < len(errors) < 50
-        visitor.press(f"{len(errors)} errors").settle()
+        visitor.press(f"Show {len(errors)} errors").settle()
         assert sorted(piece(visitor)[0]["Row"]) == errors
-        visitor.press("Find misplaced rows").settle()
+        visitor.press("Show misplaced rows").settle()
         assert "view.colour=trust" in visitor.query
         trust = piece(visitor)[0]["trust"].astype(float)
         assert 0 < len(trust) < 178

@@ -115,6 +115,11 @@ def test_the_atlas_shows_a_disc_for_every_class_and_ties_doubtful_rows(n_compone
         assert inside(disc.points, picture.extent)
     assert inside(picture.rows, picture.extent)
     assert (picture.image is None) == (n_components == 3)
+    names = [run.scene.class_names[int(code)] for code in fitted.classes_]
+    for tag, name, centre, disc in zip(picture.tags, names, centres, discs, strict=True):
+        assert tag.text == name
+        assert tag.x == pytest.approx(centre[0], abs=1e-5)
+        assert tag.y > disc.points[:, 1].max()
 
 
 def crossings(axes):
@@ -130,19 +135,19 @@ def test_every_look_of_the_atlas_has_a_key():
     assert picture.marks is None
     assert keys == {
         ("line", "text", "solid"),  # axes
-        ("hollow", "muted", "solid"),  # discs, in the colours of their classes
-        ("line", "muted", "dotted"),  # candidates
+        ("hollow", "text", "solid"),  # discs
+        ("line", "secondary", "dotted"),  # candidates
     }
 
 
 def test_the_atlas_colours_the_plane_as_its_map_judges_places():
     run = Run(None, {"n_per_class": 25}, 1.0, 2, "ClassAtlas")
     picture, (low, high, bottom, top) = run.picture("charts"), run.picture("charts").extent
-    size, discs = len(picture.image), picture.strokes[1:4]
+    size, classes = len(picture.image), [picture.roles.index(f"class {int(code)}") for code in run.fitted.classes_]
     centres = crossings(picture.strokes[-1].points)
     across, up = ((centres - [low, bottom]) / [high - low, top - bottom] * size).astype(int).T
     assert picture.smooth
-    np.testing.assert_array_equal(picture.image[up, across] // picture.shades, [disc.role for disc in discs])
+    np.testing.assert_array_equal(picture.image[up, across] // picture.shades, classes)
 
 
 @pytest.mark.parametrize(("separation", "caption"), [(0.0, "placed without labels"), (0.5, "placed using labels")])

@@ -206,7 +206,11 @@ def test_numbers_are_said_in_words(board):
     truth = board.points.truth
     true, misplaced = np.mean(truth.false == NO_ROW), np.sum(truth.trust < MISPLACED)
     assert board.latent.caption() == board.points.frame.latent_caption
-    assert re.findall(r"\d+", board.latent.verdict) == [f"{100 * true:.0f}", str(truth.n_neighbors), str(misplaced)]
+    assert re.findall(r"\d+", board.latent.verdict) == [
+        f"{100 * true:.0f}",
+        *2 * [str(truth.n_neighbors)],
+        str(misplaced),
+    ]
     said = board.latent.measured
     assert re.findall(r"(\w[\w ,-]+?) ([.\d]+(?: %)?) \(", said.partition(": ")[2]) == [
         ("trust", "0.900"),

@@ -211,6 +211,7 @@ def test_regions_have_the_rows_colours_or_none(task, colour_by):
     board.show_colours(colour_by)
     board.show_scene(scene)
     means = Picture(SQUARE, ("class 0", "class 1"), marks=np.zeros((1, 2)), mark_role=[0], mode=MEANS.name)
+    means = dataclasses.replace(means, image=np.zeros((2, 2), dtype=np.uint8))
     board.show_frame(make_frame(scene, picture=dataclasses.replace(means, keys=(Key("named", "class 1"),))))
     board.show_surface(make_surface(scene))
     told = [entry.name for entry in points_legend(board.points)]
@@ -220,6 +221,8 @@ def test_regions_have_the_rows_colours_or_none(task, colour_by):
         assert named == (set(shades) != {colours.card})
         roles = [each[dark] for each in plane(board, "method", "picture")["roles"]]
         assert roles == [colours.classes[0] if named else colours.muted, colours.classes[1]]  # its own legend names it
+    assert (plane(board, "method", "picture")["image"] is None) == (not named)
+    assert (board.method.caption() == MEANS.caption) == named
     board.show_colours("label")
     assert plane(board, "method", "picture")["roles"][0][0] == theme.LIGHT.classes[0]
 
@@ -282,8 +285,8 @@ def test_rings_of_most_rows_leave_the_map_to_be_seen():
     assert looks[True][0]["width"] < looks[False][0]["width"]
     assert looks[False][1] is not None
     assert looks[True][1] is None
-    assert "support vectors, not ringed" in looks[True][2]
-    assert "ringed" not in looks[False][2]
+    assert "support vectors: rings hidden" in looks[True][2]
+    assert "rings hidden" not in looks[False][2]
 
 
 def lab(colour, deficiency=None):

@@ -52,6 +52,18 @@ def test_a_term_that_left_the_axis_is_said_to_be_nothing():
     values = {"objective": np.array([5.0, 4.0, 4.0]), "label": np.array([3.0, 1e-9, 0.0]), "ridge": np.ones(3)}
     losses.show_curves(Curves(np.arange(3), values), 2, (0, 2))
     assert [entry.name for entry in losses.legend] == ["objective", "label ≈ 0", "ridge"]
+    assert [entry.kind for entry in losses.legend] == ["line"] * 3  # it has a line at the start
+    values["label"] = np.array([1e-9, 1e-9, 0.0])
+    losses.show_curves(Curves(np.arange(3), dict(values)), 2, (0, 2))
+    assert [entry.kind for entry in losses.legend] == ["line", "none", "line"]
     values["label"] = np.array([3.0, 1e-9, 2.0])
     losses.show_curves(Curves(np.arange(3), values), 2, (0, 2))
     assert [entry.name for entry in losses.legend] == ["objective", "label", "ridge"]
+
+
+def test_a_surrogate_under_the_objective_is_said_to_be_it():
+    losses, objective = Losses(Stage(), "losses"), np.array([100.0, 10.0, 1.0])
+    for factor, name in ((1.01, "surrogate ≈ objective"), (3.0, "surrogate")):
+        values = {"objective": objective, "surrogate": factor * objective}
+        losses.show_curves(Curves(np.arange(3), values), 2, (0, 2))
+        assert [entry.name for entry in losses.legend] == ["objective", name]

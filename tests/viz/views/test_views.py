@@ -170,6 +170,14 @@ def test_errors_start_at_zero_and_squared_errors_may_be_logarithmic():
     board.show_scene(make_scene())
     board.show_frame(make_frame(make_scene(), 9))
     assert board.errors.extent[2] <= 0
+    for worst in (0.7, 40.0):  # small errors are told apart, too
+        curves = Curves(np.arange(9), {"test": np.full(9, worst)})
+        board.show_frame(make_frame(make_scene(), 8, errors=curves))
+        assert board.errors.extent[3] < max(2.5, 1.5 * worst)
+        assert board.stage.get("charts", "errors", "title") == "Error"
+    curves = Curves(np.arange(9), {"test": np.full(9, 1.0), "support vectors": np.full(9, 30.0)})
+    board.show_frame(make_frame(make_scene(), 8, errors=curves))
+    assert board.stage.get("charts", "errors", "title") == board.errors.title == "Error and support vectors"
     scene = make_scene(task="regression")
     board.show_scene(scene)
     steps = np.arange(9)
