@@ -374,7 +374,7 @@ class Points:
             look, untrusted = RINGS[self.ring], self.ring == "misplaced"
             ease, grow = (1.0, GROW) if untrusted else (_ease(shown), 1.0)
             if self.small:
-                look, grow = look._replace(width=SMALL_RING), 1.0
+                look, grow = look._replace(width=SMALL_RING, edge=0.0), 1.0
             elif np.count_nonzero(shown) > CROWD * self.n_rows:
                 look, ease, grow = look._replace(width=1.0, edge=0.0), FAINT_RING * ease, 1.0
             role = ring_role(self.ring, self.colour_by)

@@ -147,7 +147,7 @@ def test_paths_that_cannot_be_read(tmp_path):
         read_file(tmp_path / "none.csv")
     with pytest.raises(FileProblem, match="holds neither images in folders nor a table"):
         read_file(tmp_path)
-    with pytest.raises(FileProblem, match="cannot be the name of a file: embedded null"):
+    with pytest.raises(FileProblem, match=r"cannot be the name of a file: .*embedded null"):
         read_file("a\0b.csv")
     with pytest.raises(FileProblem, match="cannot be opened: File name too long"):
         read_file("n" * 3_000 + ".csv")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from supdr.engine.interruption import checkpoint
 from supdr.engine.solver import Solver
 from supdr.methods.sldr.model import Point
@@ -73,7 +75,10 @@ def _move(
     if problem.step_size is None:
         return _search(problem, solved, move, step, decrease)
     length = problem.step_size[block]
-    moved = problem.solve(move(length), solved.heads)
+    try:
+        moved = problem.solve(move(length), solved.heads)
+    except np.linalg.LinAlgError:  # a step so long that it overflows
+        return solved, step, 0.0, 1
     return (moved, step, length, 0) if moved.heads.closed else (solved, step, 0.0, 1)
 
 
