@@ -97,8 +97,10 @@ class Column:
 
     @property
     def all_drawn(self) -> bool:
-        """Whether the iteration at which the run stands, if it does, is on display."""
-        return self.standing is None or (self.frame is not None and self.frame.iteration == self.standing)
+        """Whether the iteration at which the run stands, if it does, is on display with its errors."""
+        if self.standing is None:
+            return True
+        return self.frame is not None and self.frame.iteration == self.standing and "train" in self.frame.numbers
 
     def apply(self, experiment: Experiment, like: Session | None) -> None:
         """Put an experiment in force.
