@@ -3,7 +3,7 @@ import {drawPart} from "./parts.js"
 import {offerPlace} from "./stage/page.js"
 import {makeRoom} from "./stage/room.js"
 
-const SQUARES = {input: [[], []], latent: [[], ["numbers of the map"]], method: [["keys"], ["numbers"]]} // above, below
+const SQUARES = {input: [[], []], latent: [[], ["numbers of the map"]], method: [[], ["keys", "numbers"]]} // above, below
 const CURVES = {losses: [[], []], errors: [[], []]}
 const ICONS = {
   Enlarge: "M21 11V3h-8l3.29 3.29-10 10L3 13v8h8l-3.29-3.29 10-10z",

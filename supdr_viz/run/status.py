@@ -9,8 +9,8 @@ from supdr.engine.iterate import Stop
 
 STOP_SENTENCES = {
     Stop.converged: "Converged. Run adds one step.",
-    Stop.max_iter: "Iteration limit. Run continues.",
-    Stop.no_improvement: "Stopped early. Run continues.",
+    Stop.max_iter: "Press Run for more iterations.",
+    Stop.no_improvement: "Stopped early. Press Run for more.",
     Stop.diverged: "Diverged. Try a smaller learning rate.",
     Stop.interrupted: "",
 }

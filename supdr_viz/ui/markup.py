@@ -40,7 +40,7 @@ STATUS_CSS = """
 .chip.failed { color: var(--supdr-failed); } .chip.quiet { color: var(--supdr-secondary); }
 b { font-variant-numeric: tabular-nums; }
 .numbers { flex: 1 1 0; min-width: 240px; font-variant-numeric: tabular-nums; }
-.part { white-space: nowrap; } .part:has(.ending) { white-space: normal; }
+.part { white-space: nowrap; } .part:has(.ending, .long) { white-space: normal; }
 @media (max-width: 599.95px) { .numbers:has(.ending) .part:has(.aside) { display: none; } }
 """
 

@@ -156,8 +156,8 @@ class SensitivityLayout:
         result, _ = self._card(
             "Result",
             widgets.flow(said, charts.bars.place, gap="0 24px"),
-            note="Bars: share of the variance of all fits. Thin lines: ± standard deviation over the folds, "
-            "whose own share has none.",
+            note="Bars: share of the variance of all fits. Thin lines: ± standard deviation over the folds "
+            "(none for the folds themselves).",
         )
         cards = {"heat": heat, "map": charts.map_card, "best": charts.best_card, "curves": curves, "result": result}
         self._cards = cards
