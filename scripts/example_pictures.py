@@ -40,7 +40,7 @@ from supdr_viz.run.status import Phase
 from supdr_viz.ui.theme import palette
 
 # Of WebP: with this one, half a picture of an example takes about four kilobytes.
-EXAMPLE_QUALITY, SWEEP_QUALITY = 50, 70
+EXAMPLE_QUALITY, SWEEP_QUALITY = 36, 70
 
 # Seconds for which an example runs; the iteration that it has reached then is drawn.
 LONGEST = 60
