@@ -10,8 +10,8 @@ from supdr.engine.iterate import Stop
 STOP_SENTENCES = {
     Stop.converged: "Converged. Run adds one step.",
     Stop.max_iter: "Press Run for more iterations.",
-    Stop.no_improvement: "Stopped early. Press Run for more.",
-    Stop.diverged: "Diverged. Try a smaller learning rate.",
+    Stop.no_improvement: "Stopped early: the best iteration is shown. Press Run for more.",
+    Stop.diverged: "Diverged: the last finite iteration is shown. Try a smaller learning rate.",
     Stop.interrupted: "",
 }
 

@@ -33,7 +33,7 @@ EFFECT_SIZE = "Effect size: the difference of the two means, in standard deviati
 
 TABLE_CSS = "th { white-space: normal; max-width: 130px; }"
 
-# What is asked stands at the left, buttons and answer beside it; in a narrow window all stand below one another.
+# The question stands at the left, its buttons and its answer at the right. A narrow window shows them in one column.
 QUESTION_CSS = """
 :host { display: grid !important; grid-template-columns: minmax(0, 4fr) minmax(0, 11fr); gap: 0 24px; --across: 2;
 padding: 10px 4px 6px; box-sizing: border-box; border-top: 1px solid var(--supdr-border); align-items: start; }

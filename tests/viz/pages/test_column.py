@@ -147,7 +147,7 @@ def test_the_best_value_is_marked_and_text_is_escaped():
         [facts(scores={"test": 2.0}), facts(iteration=0, scores={"test": 1.0})], "classification"
     )
     assert ' best"' not in first  # one of them has not begun
-    assert "Settings" not in first  # nobody's differ from the defaults
+    assert "Settings" not in first  # both columns have default settings
     some = scoreboard.table_html([facts(note="C: 3"), facts()], "classification")
     assert '<td class="note">C: 3</td>' in some
     assert '<td class="note">default</td>' in some
