@@ -53,6 +53,7 @@ function makeOption(option, number, press) {
 function drawChoice(host, part, press) {
   if (!host.firstChild) host.append(makeGroup())
   const group = host.firstChild
+  group.setAttribute("aria-label", part.label)
   group.className = part.large ? "choice large" : `choice ${part.kind}`
   const shown = [...group.children].map((button) => button.textContent)
   if (shown.join("\n") !== part.options.join("\n")) {

@@ -61,7 +61,7 @@ class TrainingBar:
         self.run = Button("Run", on_run, icon="play_arrow", look="contained", key="Space", width=104, height=34)
         self.step = Button("Step", on_step, icon="skip_next", width=84, height=34)
         self.reset = Button("Reset", on_reset, icon="restart_alt", width=88, height=34)
-        self.speed = Toggle([text for _, text in SPEED.choices], speed, large=True)
+        self.speed = Toggle("Speed", [text for _, text in SPEED.choices], speed, large=True)
         self._speed = Bound(self.speed, on_speed)
         self.status = hub.words("status", css=STATUS_CSS, margin=(4, 6, 4, 0), styles=GROW)
         self._refresh()

@@ -84,17 +84,19 @@ class Button(BarControl):
 class Toggle(BarControl):
     """Small buttons of which one is chosen; their texts must speak for themselves.
 
+    label: what is chosen, as a screen reader says it.
     `**values`: ``large``, ``disabled``, ``visible``.
     """
 
     options = param.List(default=[])
     value = param.String(default="")
+    label = param.String(default="")
     large = param.Boolean(default=False)
 
     kind = "toggle"
 
-    def __init__(self, options: Sequence[str], value: str, **values: Any) -> None:
-        super().__init__(options=list(options), value=value, **values)
+    def __init__(self, label: str, options: Sequence[str], value: str, **values: Any) -> None:
+        super().__init__(label=label, options=list(options), value=value, **values)
 
     def _press(self, value: Any) -> None:
         if value in self.options:
@@ -104,16 +106,18 @@ class Toggle(BarControl):
 class Switches(BarControl):
     """Small buttons each of which is on or off.
 
+    label: what they switch, as a screen reader says it.
     value: the options that are on.
     """
 
     options = param.List(default=[])
     value = param.List(default=[])
+    label = param.String(default="")
 
     kind = "marks"
 
-    def __init__(self, options: Sequence[str]) -> None:
-        super().__init__(options=list(options))
+    def __init__(self, label: str, options: Sequence[str]) -> None:
+        super().__init__(label=label, options=list(options))
 
     def _press(self, value: Any) -> None:
         if value in self.options:

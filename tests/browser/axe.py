@@ -20,7 +20,7 @@ NAMELESS = """() => {
   const walk = (root) => {
     for (const each of root.querySelectorAll("*")) {
       if (each.shadowRoot) walk(each.shadowRoot)
-      if (!each.matches("button, input, a[href], [tabindex='0'], [role=combobox], [role=tab], [role=slider]")) continue
+      if (!each.matches("button, input, a[href], [tabindex='0'], [role=combobox], [role=tab], [role=slider], [role=group]")) continue
       if (each.matches("[data-testid^=sentinel]")) continue  // the ends of a dialog pass the focus on to its other end
       if (each.closest("[aria-hidden=true]") || each.type === "hidden" || !each.getClientRects().length) continue
       const scope = each.getRootNode()
@@ -28,14 +28,14 @@ NAMELESS = """() => {
       const by = ids.map((id) => scope.getElementById(id)?.textContent || "")
       const label = each.id && scope.querySelector(`label[for="${CSS.escape(each.id)}"]`)?.textContent
       const name = [each.getAttribute("aria-label"), ...by, label, each.closest("label")?.textContent, each.title,
-                    each.matches("input") ? "" : each.textContent].join("").trim()
+                    each.matches("input, [role=group]") ? "" : each.textContent].join("").trim()
       if (!name) found.push(each.outerHTML.slice(0, 200))
     }
   }
   walk(document)
   return found
 }"""
-"""What the Tab key reaches that screen readers cannot name, each by its HTML."""
+"""What the Tab key reaches, and groups of it, that screen readers cannot name, each by its HTML."""
 
 
 def findings(page, within="html", rules=()):

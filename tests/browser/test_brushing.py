@@ -73,7 +73,8 @@ def test_panning_zooming_and_drawing(app):
         app.settle()
         assert len(app.shown("input", "drawn")) == number
         assert app.sees(f"{number} drawn point")
-        app.press("arm 2").settle()
+        app.page.get_by_role("group", name="Class to draw").get_by_role("button", name="arm 2").click()
+        app.settle()
     assert [code for _x, _y, code in app.shown("input", "drawn")] == [0, 1]
     assert app.sees("86 training and 36 test rows")  # they are trained with
     assert "drawn=" in app.page.url

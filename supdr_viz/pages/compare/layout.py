@@ -190,10 +190,10 @@ class CompareLayout:
         self._presets = PresetGallery(
             COMPARISON_PRESETS, "", self._preset_chosen, _shelves, [controls.data.file_button]
         )
-        self._column = BoundChoice(Toggle(["A"], "A"), {"A": 0}, on_choose)
+        self._column = BoundChoice(Toggle("Column", ["A"], "A"), {"A": 0}, on_choose)
         self._remove = Button("Remove", on_remove, icon="delete", look="text", height=28)
         shown = next(label for label, value in BY.items() if value == measure)
-        self._measure = BoundChoice(Toggle(list(BY), shown, large=True), BY, on_measure)
+        self._measure = BoundChoice(Toggle("Compare at the", list(BY), shown, large=True), BY, on_measure)
         self.checks = {
             name: Button(check.button, partial(on_check, name), icon="casino", look="text", height=28)
             for name, check in CHECKS.items()

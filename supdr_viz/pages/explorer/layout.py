@@ -148,11 +148,11 @@ class ExplorerLayout:
 
     def _make_choosers(self) -> None:
         """Make the switches between tools, pictures, colours and classes to draw; seen is where there is a choice."""
-        tools = Toggle(self._tools_known, next(iter(self._tools_known), ""))
+        tools = Toggle("Tool", self._tools_known, next(iter(self._tools_known), ""))
         self._tool = Bound(tools, self._tool_chosen)
         self._draw_class, self._mode = (
-            BoundChoice(Toggle([], "", visible=False), {}, functools.partial(self._on_option, option))
-            for option in ("draw_class", "method_mode")
+            BoundChoice(Toggle(label, [], "", visible=False), {}, functools.partial(self._on_option, option))
+            for label, option in (("Class to draw", "draw_class"), ("Picture", "method_mode"))
         )
         self._colour, self._size = (
             Bound(Menu(label=label, visible=False), functools.partial(self._on_option, option))
@@ -160,7 +160,7 @@ class ExplorerLayout:
         )
         menu = functools.partial(widgets.small_menu, "Picture")
         self._mode_menu = Choice(menu, functools.partial(self._on_option, "method_mode"))
-        self._marks = Bound(Switches(LATENT_MARKS), self._marked)
+        self._marks = Bound(Switches("Marks", LATENT_MARKS), self._marked)
 
     def _run_row(self, bar: TrainingBar) -> Any:
         """Return buttons, status, scrubber and legend: two lines of a wide window."""

@@ -60,12 +60,12 @@ class Question:
         self._newest: Any = None
         self.answer: Any = None
         first = next(iter(choices))
-        self._choice = Bound(Toggle(list(choices), first), lambda _value: None)
+        self._choice = Bound(Toggle(f"Settings of “{self.title}”", list(choices), first), lambda _value: None)
         self._start, self._stop = (
             Button(self.label, self.start, look="contained"),
             Button("Stop", self.stop, visible=False),
         )
-        switches = Switches(marks)
+        switches = Switches("Marks", marks)
         switches.visible = False
         self.marks = Bound(switches, lambda on: self.show_marks(on))
         self.words = widgets.html(css=TABLE_CSS, margin=(4, 8))

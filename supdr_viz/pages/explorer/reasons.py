@@ -55,7 +55,7 @@ class Reasons:
         self._session, self._board = session, board
         self._open = False
         self._latest = Latest()
-        self._marks = Bound(Switches([BIPLOT, COUNT]), self._of_all_chosen)
+        self._marks = Bound(Switches("Marks", [BIPLOT, COUNT]), self._of_all_chosen)
         self.words = widgets.html(css=TABLE_CSS, margin=(4, 8))
         widgets.message(self.words, ASK)
         bar = Bar({"marks": self._marks.widget}, margin=(0, 8), styles=dict(ALIGNED))

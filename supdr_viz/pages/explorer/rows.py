@@ -106,7 +106,7 @@ class SelectedRows:
         self.misplaced = Button("Misplaced", self._pick_misplaced)
         self.relabel = Button("Relabel", self._teaching.offer)
         self.counts = Pickable(self._pick_cell)
-        self._part = Bound(Toggle(list(PARTS), next(iter(PARTS))), lambda _part: self._count())
+        self._part = Bound(Toggle("Rows that are counted", list(PARTS), next(iter(PARTS))), lambda _part: self._count())
         self.nearest = Nearest(session, board, self.table.mark)
         sheets = [widgets.sheet(each) for each in (style(), COUNTS_CSS)]
         crossed = pn.Column(

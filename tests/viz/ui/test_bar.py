@@ -17,8 +17,8 @@ def held():
     told = []
     parts = {
         "go": Button("Go", lambda: told.append("go"), icon="play_arrow"),
-        "speed": Toggle(["slow", "fast"], "slow"),
-        "over": Switches(["pull", "morph"]),
+        "speed": Toggle("Speed", ["slow", "fast"], "slow"),
+        "over": Switches("Marks", ["pull", "morph"]),
     }
     Bound(parts["over"], told.append)
     return Bar(parts), parts, told

@@ -110,7 +110,7 @@ def test_what_stood_for_long_can_be_had_back_at_once(bound):
 
 def test_parts_of_a_bar_send_nothing_back():
     seen = []
-    speed = Bound(Toggle(LETTERS, "a"), seen.append, clock=Clock())
+    speed = Bound(Toggle("Speed", LETTERS, "a"), seen.append, clock=Clock())
     for value in ("b", "c"):
         speed.show(value)
     speed.widget.value = "b"
@@ -129,7 +129,7 @@ def test_where_a_slider_is_let_go_of_may_come_back_too():
 
 def test_texts_stand_for_values_and_others_for_none():
     seen = []
-    choice = BoundChoice(Toggle(["none", "three"], "none"), {"none": None, "three": 3}, seen.append)
+    choice = BoundChoice(Toggle("Arms", ["none", "three"], "none"), {"none": None, "three": 3}, seen.append)
     assert choice.value is None
     choice.widget.value = "three"
     choice.widget.value = "four"
