@@ -274,7 +274,7 @@ class CompareLayout:
             styles=FREE,
             **widgets.WIDE,
         )
-        navigation = Navigation("compare")
+        self.navigation = navigation = Navigation("compare")
         return widgets.make_page(
             bridge,
             wide=lambda: [navigation.tabs(), pn.layout.HSpacer(), share.buttons()],
