@@ -18,6 +18,7 @@ from bokeh.palettes import PuOr11
 from numpy.typing import NDArray
 
 from supdr.sensitivity import Cell, Importance, Result, importance
+from supdr.sensitivity.importance import coarse_part
 from supdr.sensitivity.scoring import GREATER_IS_BETTER
 from supdr_viz.export.picture import round_ticks
 from supdr_viz.export.plots_holoviews import dressed
@@ -171,10 +172,19 @@ class View:
 
     @cached_property
     def importance(self) -> Importance | None:
-        """Shares of the parameters; None while cells are missing."""
-        if len(self.result.cells) < (self.n_cells or self.means.size) or np.isfinite(self.means).sum() < 2:
+        """Shares of the parameters among the cells that are weighed; None: there are too few."""
+        weighed = self.weighed
+        if weighed is None or np.isfinite(weighed.means(self.metric)).sum() < 2:
             return None
-        return importance(self.result, self.metric)
+        return importance(weighed, self.metric)
+
+    @cached_property
+    def weighed(self) -> Result | None:
+        """The cells of which the importance is known: all of them or, of a grid, its finished coarse part."""
+        n_cells = self.n_cells or self.means.size
+        if len(self.result.cells) < n_cells:
+            return coarse_part(self.result) if n_cells == self.means.size else None
+        return self.result
 
 
 # --- heatmap ----------------------------------------------------------------------------------------------------------
