@@ -69,7 +69,7 @@ SHOWN = Parameter(
     help="The rows as learnt with their labels, or as new rows would be placed.",
 )
 # What the colours of rows can mean by a word, and by a prefix with a name or a number behind it.
-COLOURS = ("label", "truth", "prediction", "error", "trust", "doubt", "loss")
+COLOURS = ("label", "truth", "prediction", "error", "trust", "spread", "doubt", "loss")
 COLOUR_PREFIXES = ("column:", "probability:", "latent:")
 MOST_COLOUR = 200
 COLOUR = Parameter(
