@@ -212,6 +212,11 @@ def query_of_own_data(settings: Settings) -> str:
     return "" if SOURCES[settings.data].at_hand else to_query(settings)
 
 
+def name_of_own_data(settings: Settings) -> str:
+    """Name the data which the user has loaded, such as a file; empty: the settings are of others."""
+    return "" if SOURCES[settings.data].at_hand else str(settings.data_options.get("name", ""))
+
+
 def parse_query(arguments: Mapping[str, list[bytes]]) -> tuple[Settings, list[str]]:
     """Read the arguments of a page's address.
 

@@ -14,7 +14,7 @@ from supdr_viz.controls.sidebar import Controls
 from supdr_viz.experiment.build import NotAtHand
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.methods import MENU
-from supdr_viz.experiment.settings import query_of_own_data, to_query
+from supdr_viz.experiment.settings import name_of_own_data, query_of_own_data, to_query
 from supdr_viz.pages import begin, link, page_arguments
 from supdr_viz.pages.compare import table as scoreboard
 from supdr_viz.pages.compare.checks import CHECKS, answers, measurable
@@ -214,8 +214,8 @@ class Compare:
         self.transport.follow()
         self._forget_checks()
         self._show_address()
-        self.layout.show_preset(COMPARISON_PRESETS.name_of(self.comparison))
         first = self.comparison.columns[0]
+        self.layout.show_preset(COMPARISON_PRESETS.name_of(self.comparison), name_of_own_data(first))
         self.transport.bar.set_speed(first.speed)
         self.lockstep.set_speed(first.speed)
         running, shown, table = self.lockstep.going, None, self.controls.experiment.table
