@@ -215,7 +215,9 @@ def _ends(view: View) -> Callable[[Any, Any], None]:
         low, high = view.limits
         room = 0.04 * (high - low)  # a number closer to an end would cover that one's
         within = [tick for tick in round_ticks(low, high, MOST_TICKS) if low + room < tick < high - room]
-        bar.ticker = FixedTicker(ticks=[low, *within, high])
+        if not isinstance(bar.ticker, FixedTicker):
+            bar.ticker = FixedTicker()
+        bar.ticker.ticks = [low, *within, high]  # the browser keeps the ticker with which it has drawn the bar first
         bar.major_label_overrides = {low: view.said(low), high: view.said(high)} if view.result.cells else {}
 
     return hook

@@ -156,7 +156,7 @@ class SensitivityLayout:
         result, _ = self._card(
             "Result",
             widgets.flow(said, charts.bars.place, gap="0 24px"),
-            note="Bars: share of the variance of all fits. Thin lines: ± standard deviation over the folds "
+            note="Bars: share of the variance of the fits. Thin lines: ± standard deviation over the folds "
             "(none for the folds themselves).",
         )
         cards = {"heat": heat, "map": charts.map_card, "best": charts.best_card, "curves": curves, "result": result}

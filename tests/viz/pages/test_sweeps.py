@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 import holoviews as hv
 import numpy as np
 import pytest
+from bokeh.models import ColorBar
 from holoviews.streams import Pipe
 
 from supdr.sensitivity import Result, Sweep
@@ -152,11 +153,16 @@ def test_charts_take_cells_in_any_order_and_failed_ones():
         hv.renderer("bokeh").get_plot(hv.DynamicMap(lambda data, draw=draw: draw(data), streams=[pipe]))
         for draw, pipe in charts.items()
     ]
+    tickers = set()
     broken = Sweep(sweep.estimator, {"beta": [-1.0, 0.5]}, cv=2)
     failed = View(broken.result(broken.run(X, y, "in-process")), "error", "error", ["β"], ["", ""], dark=True)
     for following in [*(replace(view, result=sweep.result(cells[:count])) for count in range(1, 7)), failed]:
         for pipe in charts.values():
             pipe.send(following)
+        ticker = drawn[0].state.select_one({"type": ColorBar}).ticker
+        tickers.add(ticker.id)
+        assert (ticker.ticks[0], ticker.ticks[-1]) == following.limits
+    assert len(tickers) == 1  # one of another time would not be drawn
     shown = drawn[0].state.select_one({"name": "sweep cells"}).data
     assert np.isnan(shown["zvalues"]).tolist() == [True, False]
     assert "failed:" in shown["text"][0]
