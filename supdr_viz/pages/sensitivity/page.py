@@ -228,7 +228,7 @@ class Sensitivity:
             self.own.ready = build_sweep(settings, dataset, self._store, maps=True)
             if settings.versus:
                 self.rival.ready = build_sweep(rival_of(settings), dataset, self._store)
-            self.charts.set_labels(self.own.ready[2])
+            self.charts.set_labels(self.own.ready[2], dataset.target_names if dataset.task == "classification" else ())
         except (ValueError, OSError) as error:
             self.own.ready = None
             self.layout.notice.say(str(error), "info" if isinstance(error, NotAtHand) else "warning")
