@@ -18,7 +18,7 @@ from supdr_viz.data.rows_on_disk import RowsOnDisk
 from supdr_viz.data.sources import SOURCES
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.methods import MENU, METHOD_FORMS, WORDS, method_for
-from supdr_viz.experiment.settings import Settings
+from supdr_viz.experiment.settings import Settings, name_of_own_data
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.presets.gallery import shelves
 from supdr_viz.presets.preset import Needs
@@ -51,7 +51,7 @@ class Controls:
         self.data.on_loaded(self._loaded)
         if preset:
             self.presets.say(PRESETS[preset], at_hand=False)
-        self.presets.name_own(_own_data(settings))
+        self.presets.name_own(name_of_own_data(settings))
         self.view = pn.Column(
             self.data.view,
             self.split.view,
@@ -197,7 +197,7 @@ class Controls:
             part.apply(settings)
         exchange, self._exchange = self._exchange, ""
         self.method.explain(exchange)
-        self.presets.name_own(_own_data(settings))
+        self.presets.name_own(name_of_own_data(settings))
         old, self._experiment = self._experiment, Experiment(settings, self.data.table)
         if notify and self._experiment != old:
             for callback in self._callbacks:
@@ -218,11 +218,6 @@ def _quick(method: str) -> dict[str, Any]:
     """Return options with which very many rows begin: as many basis functions as a pass of a second or two allows."""
     names = {spec.name for spec in METHOD_FORMS[method]}
     return {"n_centers": FEW_CENTERS} if "n_centers" in names else {}
-
-
-def _own_data(settings: Settings) -> str:
-    """Name the data that the visitor has brought, empty if these settings are of none."""
-    return "" if SOURCES[settings.data].at_hand else str(settings.data_options.get("name", ""))
 
 
 def _without_strangers(old: Settings, new: Settings) -> Settings:

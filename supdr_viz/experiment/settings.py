@@ -69,7 +69,7 @@ SHOWN = Parameter(
     help="The rows as learnt with their labels, or as new rows would be placed.",
 )
 # What the colours of rows can mean by a word, and by a prefix with a name or a number behind it.
-COLOURS = ("label", "truth", "prediction", "error", "trust", "doubt", "loss")
+COLOURS = ("label", "truth", "prediction", "error", "trust", "spread", "doubt", "loss")
 COLOUR_PREFIXES = ("column:", "probability:", "latent:")
 MOST_COLOUR = 200
 COLOUR = Parameter(
@@ -210,6 +210,11 @@ def to_query(settings: Settings) -> str:
 def query_of_own_data(settings: Settings) -> str:
     """Return the query of settings that are of data which the user has loaded; empty: they are of others."""
     return "" if SOURCES[settings.data].at_hand else to_query(settings)
+
+
+def name_of_own_data(settings: Settings) -> str:
+    """Name the data which the user has loaded, such as a file; empty: the settings are of others."""
+    return "" if SOURCES[settings.data].at_hand else str(settings.data_options.get("name", ""))
 
 
 def parse_query(arguments: Mapping[str, list[bytes]]) -> tuple[Settings, list[str]]:

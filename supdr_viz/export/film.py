@@ -136,6 +136,7 @@ def _shown(replay: Replay, moment: Moment) -> Tree:
     with squares.stage:
         squares.show_colours(replay.options.colour_by, replay.options.size_by)
         squares.show_scene(replay.scene)
+        squares.points.show_spread(replay.spread)
         squares.method.set_method(replay.method, () if replay.mode is None else (replay.mode,))
         squares.show_surface(moment.surface)
         squares.show_frame(moment.frame)

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from supdr.engine.iterate import Snapshot
 from supdr_viz.data.split import Split
@@ -53,6 +54,7 @@ class Replay:
     moments: at least one, in the order of iterations.
     latent_caption: what the latent rows are.
     mode: what the pictures are.
+    spread (n,): how far the places of each row lie apart in other fits; None: unknown.
     """
 
     scene: Scene
@@ -62,6 +64,7 @@ class Replay:
     latent_caption: str
     mode: Mode | None = None
     options: DisplayOptions = field(default_factory=DisplayOptions)
+    spread: NDArray | None = None
 
 
 def make_replay(
@@ -74,19 +77,21 @@ def make_replay(
     options: DisplayOptions | None = None,
     segments: tuple[int, ...] = (),
     limit: int = MAX_MOMENTS,
+    spread: NDArray | None = None,
     progress: Progress = no_progress,
 ) -> Replay:
     """Draw recorded snapshots once more, evenly chosen, first and last included.
 
     `recorded`: in order; the estimators need not be fitted. `method`: name of the method. `options`: which latent rows
     and axes are shown, and which picture of the method; by default none. `segments`: iterations at which
-    hyper-parameters changed. `limit`: most moments. `progress`: ``progress(done, total)`` after each moment. Raises
-    ValueError if nothing was recorded.
+    hyper-parameters changed. `limit`: most moments. `spread`: see `Replay`. `progress`: ``progress(done,
+    total)`` after each moment. Raises ValueError if nothing was recorded.
     """
     if not recorded:
         raise ValueError("There is nothing to show yet: run the method first.")
     options = options or DisplayOptions()
-    if options.colour_by == "trust":  # it is measured for the page's map only
+    # Trust is measured for the page's map only, and the spread where the page asked for it.
+    if options.colour_by == "trust" or (options.colour_by == "spread" and spread is None):
         options = replace(options, colour_by="label")
     mode = mode_of(recorded[-1][1], scene.task, options.method_mode, images=scene.images is not None)
     if mode is None or mode.is_measured:  # an experiment takes minutes: it stays in the app
@@ -116,7 +121,7 @@ def make_replay(
         numbers = {"objective": snapshot.objective, **error_rates(surface, scene, snapshot)}
         moments.append(Moment(replace(frame, iteration=snapshot.iteration), surface, numbers))
         progress(len(moments), len(chosen))
-    return Replay(scene, method, tuple(moments), losses, caption, mode, options)
+    return Replay(scene, method, tuple(moments), losses, caption, mode, options, spread)
 
 
 def _drawn(builder: FrameBuilder, draw: Callable[[], Frame], fitted: Any, mode: Mode | None) -> tuple[Frame, Surface]:

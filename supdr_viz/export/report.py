@@ -49,13 +49,13 @@ def report(replay: Replay, settings: Sequence[tuple[str, str]] = (), python: str
 PLAYER = """<div class="bar"><button id="play" type="button">Play</button>
 <input id="scrub" type="range" min="0" max="0" value="0" step="1"
  aria-label="Iteration"><output id="numbers" for="scrub"></output></div>
+<p id="legend"></p>
 <div class="plots">
 <figure><figcaption id="input-caption"></figcaption><div id="input"></div></figure>
 <figure><figcaption id="latent-caption"></figcaption><div id="latent"></div></figure>
 <figure id="method-card"><figcaption id="method-caption"></figcaption><div id="method"></div>
 <p id="method-keys"></p><p id="method-numbers"></p></figure></div>
-<figure><figcaption>Losses <span id="keys"></span></figcaption><div id="losses"></div></figure>
-<p id="legend"></p>"""
+<figure><figcaption>Losses <span id="keys"></span></figcaption><div id="losses"></div></figure>"""
 
 
 def document(
@@ -116,6 +116,7 @@ def _legend(replay: Replay) -> list[list[str]]:
     last, squares = replay.moments[-1], Squares()
     squares.show_colours(replay.options.colour_by)
     squares.show_scene(replay.scene)
+    squares.points.show_spread(replay.spread)
     squares.show_surface(last.surface)
     squares.show_frame(last.frame)
     entries = [*points_legend(squares.points), *squares.latent.legend]
@@ -130,6 +131,7 @@ def _patches(replay: Replay, tool: str) -> list[bytes]:
     squares.stage.put(tool=tool)
     squares.show_colours(replay.options.colour_by, replay.options.size_by)
     squares.show_scene(replay.scene)
+    squares.points.show_spread(replay.spread)
     squares.method.set_method(replay.method, () if replay.mode is None else (replay.mode,))
     for moment in replay.moments:
         messages: list[bytes] = []

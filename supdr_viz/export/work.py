@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from numpy.typing import NDArray
+
 from supdr_viz.experiment.methods import MENU
 from supdr_viz.experiment.settings import to_query
 from supdr_viz.export.film import gif, mp4
@@ -41,11 +43,13 @@ KINDS = {
 RUN_KINDS = ("report", "film", "video")
 
 
-def filming(session: Session, moments: int = MAX_MOMENTS) -> Callable[..., Replay] | None:
+def filming(
+    session: Session, moments: int = MAX_MOMENTS, spread: NDArray | None = None
+) -> Callable[..., Replay] | None:
     """Gather what a film of the session's run needs and return the work itself, for another thread.
 
-    `moments`: most moments of the film, the first and the last among them. Returns ``work(progress=progress)``, of
-    `make_replay`; None: nothing has been recorded yet.
+    `moments`: most moments of the film, the first and the last among them. `spread`: see `Replay`. Returns
+    ``work(progress=progress)``, of `make_replay`; None: nothing has been recorded yet.
     """
     recorded, settings, scene, parts = session.player.recorded, session.settings, session.scene, session.split
     if not recorded or settings is None or scene is None or parts is None:
@@ -60,16 +64,19 @@ def filming(session: Session, moments: int = MAX_MOMENTS) -> Callable[..., Repla
         options=session.options,
         segments=tuple(segment.first_iteration for segment in session.player.segments),
         limit=moments,
+        spread=spread,
     )
 
 
-def export_work(session: Session, kind: str, *, dark: bool = False) -> Callable[[Progress], bytes] | None:
+def export_work(
+    session: Session, kind: str, *, dark: bool = False, spread: NDArray | None = None
+) -> Callable[[Progress], bytes] | None:
     """Gather what an export needs and return the work itself, for another thread.
 
-    `kind`: one of "report", "film", "video". `dark`: colours of the film; a report follows its reader's. Returns
-    ``work(progress)`` returns the content of the file; None: nothing has been recorded yet.
+    `kind`: one of "report", "film", "video". `dark`: colours of the film; a report follows its reader's. `spread`:
+    see `Replay`. Returns ``work(progress)`` returns the content of the file; None: nothing has been recorded yet.
     """
-    draw, settings = filming(session), session.settings
+    draw, settings = filming(session, spread=spread), session.settings
     if draw is None or settings is None:
         return None
     filmed = {"film": gif, "video": mp4}.get(kind)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 # Folder of a page, and function in its module ``page`` -> its name in the navigation; "/" leads to the first one.
 PAGES = {"explorer": "Explore", "compare": "Compare", "sensitivity": "Sensitivity", "lessons": "Lessons"}
 
-# Pages that show one run or sweep it.
-OF_ONE_RUN = ("explorer", "sensitivity")
+# Pages that read the settings of a run.
+OF_RUNS = ("explorer", "compare", "sensitivity")
 
 # Files of the folder ``assets`` that most pages import once their document has come: browsers load them before.
 MODULES = ("bridge.js", "bar.js", "cards.js", "gallery.js", "stage/hub.js", "stage/slot.js")
@@ -192,7 +192,7 @@ class Navigation:
         return menu
 
     def carry(self, query: str) -> None:
-        """Lead to the pages of one run with these settings from now on; empty: as these pages open by themselves."""
+        """Lead to the pages of runs with these settings from now on; empty: as these pages open by themselves."""
         if query != self._query:
             self._query = query
             for menu in self._menus:
@@ -200,6 +200,6 @@ class Navigation:
 
     def _items(self) -> list[dict[str, str]]:
         """Name the pages and their addresses."""
-        carried = set(OF_ONE_RUN) - {self._page}
+        carried = set(OF_RUNS) - {self._page}
         addresses = {name: link(name, self._query if name in carried else "") for name in PAGES}
         return [{"label": label, "href": addresses[name]} for name, label in PAGES.items()]

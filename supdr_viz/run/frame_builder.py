@@ -19,7 +19,7 @@ from supdr_viz.pictures.map_quality import InputRows
 from supdr_viz.pictures.methods import Mode, mode_of
 from supdr_viz.pictures.methods.few_labels_errors import FewLabelErrors
 from supdr_viz.pictures.picture import Picture
-from supdr_viz.pictures.row_colours import scene_density
+from supdr_viz.pictures.row_colours import meaning_of, scene_density
 from supdr_viz.pictures.scene import steady_extent, without_outliers
 from supdr_viz.pictures.surface import LatentPlane, latent_axes, with_latent
 from supdr_viz.pictures.types import Curves, Density, Frame, MapQuality, Scene, Surface
@@ -208,6 +208,7 @@ class FrameBuilder:
             return surface
         scene, latent, plane = self.scene, self.latent, self.plane
         assert latent is not None
+        colour_by = meaning_of(scene, colour_by)
         density = scene_density(scene, latent, plane.extent, surface, colour_by, self.truth)
         in_input = scene.density
         if colour_by != "label":

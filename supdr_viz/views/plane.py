@@ -166,6 +166,8 @@ def class_legend(scene: Scene, colour_by: str = "label", values: NDArray | None 
         entries = [_scale_entry("spread", ends, ERROR_SHADES)]
     elif named is None:
         entries = [_value_scale(scene, colour_by, values)]
+        if colour_by.startswith(COLUMN) and values is not None and np.isnan(values).any():
+            entries.append(LegendEntry("missing", css("muted"), kind="point"))
     elif colour_by == "error":
         none = len(named)
         entries = [

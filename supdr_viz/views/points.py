@@ -22,7 +22,7 @@ from supdr_viz.pictures.row_colours import (
 )
 from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
 from supdr_viz.ui.theme import palette
-from supdr_viz.views.colours import ERROR_SHADES, SHADES, UNKNOWN, misplaced_rows, scale, shades_of
+from supdr_viz.views.colours import ERROR_SHADES, LARGE_SPREAD, SHADES, UNKNOWN, misplaced_rows, scale, shades_of
 from supdr_viz.views.marker_shapes import SHAPES
 from supdr_viz.views.stage.packed_positions import Places, packed_places, unpacked_places
 from supdr_viz.views.stage.stage import Selection, Stage
@@ -111,7 +111,7 @@ class Points:
     selection: ``selection.indices`` are the selected rows of the scene, whichever view they were selected in.
     drawn (n,): which rows of the scene are drawn: the browser knows no others, and numbers them in this order.
     pulled: whether the places by `transform` are wanted.
-    colour_by, size_by: what the colours and the sizes of rows mean, see `row_colours.row_colours`; colours may mean
+    colour_by, size_by: what the colours and the sizes of rows mean, see `row_colours.row_colours`; they may mean
         "spread", too, and sizes "", nothing.
     truth: how true the latent plane was when it was last measured.
     data_only: whether nothing is shown that a method makes of the rows.
@@ -197,6 +197,7 @@ class Points:
         with self.stage:
             self.selection.indices = []
             self.scene, self.frame, self.surface, self.truth, self._facts_shown = scene, None, None, None, None
+            self.spread = None
             self.drawn = np.arange(len(scene.position)) if scene.drawn is None else scene.drawn
             nowhere = np.full((self.n_rows, 2), np.nan)
             self._put_rows(scene)
@@ -263,11 +264,13 @@ class Points:
         self._mode = mode
         self._show()
 
-    def show_spread(self, spread: NDArray) -> None:
-        """Note how far the places of each row lie apart in other fits (n,), for `colour_by` "spread"."""
+    def show_spread(self, spread: NDArray | None) -> None:
+        """Note how far the places of each row lie apart in other fits (n,), for the meaning "spread"; None: unknown."""
         self.spread = spread
         if self.colour_by == "spread":
             self._show_colours()
+        if self.size_by == "spread":
+            self._show_sizes()
 
     def show_colours(self, colour_by: str, size_by: str | None = None) -> None:
         """Choose what the colours of rows mean, and their sizes; None: what they mean already."""
@@ -334,6 +337,7 @@ class Points:
         if self.size_by and (self.size_by == "spread" or meaning_of(scene, self.size_by) == self.size_by):
             values = self._values(scene, self.size_by)
             ends = scale_ends(scene, self.size_by, values) or (0.0, max(float(np.max(values, initial=1.0)), 1.0))
+            ends = (0.0, LARGE_SPREAD) if self.size_by == "spread" else ends
             sizes = row_sizes(self._of(values), ends)
         self.stage.put("rows", sizes=sizes)
 

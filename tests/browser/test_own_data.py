@@ -21,6 +21,12 @@ DRAG = """([kind, text]) => {
   document.body.dispatchEvent(new DragEvent(kind, options))
 }"""
 
+CLEAR = """(name) => {
+  const parents = (part) => (part ? [part, ...parents(part.parentElement ?? part.getRootNode().host)] : [])
+  return parents(square(name).canvas).every((part) => getComputedStyle(part).opacity === "1")
+}"""
+"""Whether a square is shown as it is, not as what the controls have left behind."""
+
 
 def test_a_sample_is_opened_by_the_keyboard_and_a_file_is_dropped_anywhere_looked_at_and_used(app):
     app.button("Open a file …").press("Enter")
@@ -53,10 +59,14 @@ def test_a_sample_is_opened_by_the_keyboard_and_a_file_is_dropped_anywhere_looke
     assert app.sees("In use: birds.csv.")
     assert app.chip == "ready"
     assert not app.sees("choose it")
-    app.page.get_by_role("tab", name="Explore").locator("visible=true").click()
-    app.until_url("/explorer?data=file")
-    app.settle()
-    assert app.sees("In use: birds.csv.")
+    for page in ("Compare", "Explore"):
+        app.page.get_by_role("tab", name=page).locator("visible=true").click()
+        app.until_url(f"/{'explorer' if page == 'Explore' else 'compare'}?data=file")
+        app.settle()
+        assert app.sees("In use: birds.csv.")
+        assert not app.sees("choose it")
+        shown = "latent" if page == "Explore" else "A latent"
+        app.page.wait_for_function(CLEAR, arg=shown)
     app.press("Run").settle()
     words = " ".join(app.evaluate(SHOWN, "latent")["words"] + app.evaluate(SHOWN, "input")["words"])
     assert any(f"{name} +0." in words or f"{name} −0." in words for name in ("bill", "wing", "mass"))

@@ -7,6 +7,22 @@ from tests.browser.axe import NAMELESS, findings, serious
 IRIS = "?data=iris&method=LDA&test=0.3&seed=0"
 
 
+COVERED = """async (text) => {
+  const image = new Image()
+  image.src = URL.createObjectURL(new Blob([text], {type: "image/svg+xml"}))
+  await image.decode()
+  const {width, height} = image
+  const pen = Object.assign(document.createElement("canvas"), {width, height}).getContext("2d")
+  pen.drawImage(image, 0, 0)
+  const words = [...new DOMParser().parseFromString(text, "image/svg+xml").querySelectorAll("text")]
+  const keys = words.filter((word) => word.getAttribute("style").includes("400 12px"))
+  const blank = (x, y) => new Set(new Uint32Array(pen.getImageData(x, y - 8, 1, 16).data.buffer)).size === 1
+  const places = keys.map((word) => [word.textContent, +word.getAttribute("x"), +word.getAttribute("y")])
+  return places.filter(([, x, y]) => x > 60 && !blank(x - 20, y)).map(([text]) => text)
+}"""
+"""Entries of a saved picture's legend with something in the gap before their marks, as an image shows them."""
+
+
 def run(app):
     app.press("Run").settle()
     return app
@@ -29,7 +45,7 @@ def open_table(app):
     app.page.locator(".tabulator-row").first.wait_for()
 
 
-def test_a_search_by_keyboard_lights_rows_and_menus_and_legend_colour_them(open_app):
+def test_a_search_by_keyboard_lights_rows_and_menus_and_legend_colour_them(open_app, tmp_path):
     app = run(open_app(IRIS))
     dull = app.picture("latent")
     find(app, "petal length > 5.5")
@@ -63,6 +79,13 @@ def test_a_search_by_keyboard_lights_rows_and_menus_and_legend_colour_them(open_
     assert app.picture("latent") != coloured
     assert app.evaluate("new Set(board('explorer').looksOf(0).list.map((look) => look.size)).size") > 4
     assert "view.size=column" in app.page.url
+    app.press("Export")
+    app.choose("Plot", "Latent space")
+    saved = app.save("SVG", tmp_path).read_text()
+    assert "petal length (cm) 1.1 to 6.6" in saved
+    assert all(each in saved for each in app.evaluate("board('explorer').palette.slice(0, 20)"))
+    assert app.evaluate(COVERED, saved) == []
+    app.close_dialog()
 
 
 def test_table_counts_and_map_point_at_each_other(open_app):

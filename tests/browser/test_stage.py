@@ -56,7 +56,7 @@ def test_all_pixels_are_tried_again_while_it_moves_as_something_else_may_have_he
 
 
 WITHOUT_THE_COMPILED_LOOP = """() => {
-  const plane = square("latent"), {raster} = plane, {blit} = raster
+  const plane = square("latent"), raster = plane.rasters.usual, {blit} = raster
   const painted = () => { plane.touch(); plane.paint(performance.now()); return plane.canvas.toDataURL() }
   const compiled = painted()
   raster.blit = null
@@ -72,6 +72,66 @@ def test_the_compiled_loop_paints_the_pixels_of_the_one_that_every_browser_takes
     app.press("Run").settle()
     app.evaluate("board('explorer').select([...Array(30).keys()])")
     assert app.evaluate(WITHOUT_THE_COMPILED_LOOP) == [True, True]
+
+
+BY_HARDWARE = """() => Object.fromEntries(["input", "latent"].map((name) => {
+  const plane = square(name), {rasters, pen, canvas} = plane
+  const painted = () => {
+    plane.touch()
+    plane.paint(performance.now())
+    return pen.getImageData(0, 0, canvas.width, canvas.height).data
+  }
+  rasters.other = null
+  const usual = painted()
+  rasters.other = rasters.webgl()
+  const other = painted(), used = rasters.other !== null
+  rasters.other = null
+  const apart = usual.reduce((most, value, k) => Math.max(most, Math.abs(value - other[k])), 0)
+  return [name, [used, apart <= 2]]
+}))"""
+
+A_TRIAL = """([count, speed]) => {
+  const {rasters} = square("latent"), asked = [], pen = {getImageData() {}}
+  const other = {speed, close: () => asked.push("closed")}
+  const made = rasters.webgl
+  rasters.webgl = () => (asked.push("made"), other)
+  Object.assign(rasters, {other: null, tried: 0})
+  const busy = (milliseconds) => { for (const end = performance.now() + milliseconds; performance.now() < end; ); }
+  const draw = (raster) => {
+    busy(raster === other ? 12 / speed : 12)
+    asked.at(-1) === raster || asked.push(raster === other ? "other" : "usual")
+    return !(raster === other && rasters.lost)
+  }
+  rasters.paint(count, pen, draw)
+  const chosen = rasters.other === other
+  asked.length = 0
+  rasters.lost = true
+  rasters.paint(count, pen, draw)
+  const after = [...asked]
+  Object.assign(rasters, {other: null, tried: 0, lost: false, webgl: made})
+  return [chosen, after]
+}"""
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["&test=0.3", pytest.param("&view.size=column:x1&view.colour=error&labels=0.5", marks=pytest.mark.slow)],
+)
+def test_graphics_hardware_paints_the_same_picture(open_app, query):
+    app = open_app(SMALL.replace("5000", "5") + query)
+    app.press("Run").settle()
+    assert app.evaluate(BY_HARDWARE) == {"input": [True, True], "latent": [True, True]}
+    app.evaluate("board('explorer').select([...Array(30).keys()])")
+    assert app.evaluate(BY_HARDWARE) == {"input": [True, True], "latent": [True, True]}
+
+
+@pytest.mark.parametrize(
+    ("count", "speed", "chosen"), [(30_000, 4.0, True), (30_000, 1.1, False), (30_000, 0.1, False), (5_000, 4.0, False)]
+)
+def test_graphics_hardware_is_taken_where_a_trial_with_many_rows_shows_it_quicker(app, count, speed, chosen):
+    taken, after = app.evaluate(A_TRIAL, [count, speed])
+    assert taken is chosen
+    assert after == (["other", "usual"] if chosen else ["usual"])  # what is lost is drawn as usual
 
 
 SURFACE_ON_ITS_WAY = """async () => {

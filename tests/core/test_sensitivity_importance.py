@@ -6,6 +6,8 @@ from sklearn.datasets import load_iris
 
 from supdr import LSDR
 from supdr.sensitivity import Cell, Outcome, Result, Sweep, functional_anova, importance
+from supdr.sensitivity.axes import visiting_order
+from supdr.sensitivity.importance import coarse_part
 
 RNG = np.random.default_rng(0)
 
@@ -92,6 +94,25 @@ def test_a_part_of_a_grid_is_estimated():
     assert part.effects == pytest.approx(whole.effects, abs=0.08)
     with pytest.raises(ValueError, match="at least two cells"):
         importance(result_of(np.where(np.arange(6)[:, None, None] < 0, fits, np.nan)))
+
+
+@pytest.mark.parametrize("shape", [(7, 7), (9, 4), (8,), (2, 5), (1, 3), (3, 2, 4)])
+def test_the_finished_coarse_part_of_a_grid_tells_before_the_rest_and_reaches_its_ends(shape):
+    whole = result_of(RNG.random((3, *shape)))
+    order, told = visiting_order(whole.grid), []
+    for count in range(1, len(order) + 1):
+        part = coarse_part(Result(whole.grid, whole.metrics, [whole.cells[number] for number in order[:count]]))
+        if part is None:
+            assert count < np.prod([min(size, 3) for size in shape])
+            continue
+        assert all(set(part.grid[name]) >= {values[0], values[-1]} for name, values in whole.grid.items())
+        inside = np.ix_(*(list(map(values.index, part.grid[name])) for name, values in whole.grid.items()))
+        np.testing.assert_array_equal(part.means(), whole.means()[inside])
+        assert importance(part).exact
+        told.append(len(part.cells))
+    assert told[0] == np.prod([min(size, 3) for size in shape])
+    assert told[-1] == len(order)
+    assert told == sorted(told)
 
 
 def test_a_sweep_tells_which_parameter_matters():

@@ -120,20 +120,24 @@ def cell_of(grid: Mapping[str, Sequence[Any]], number: int) -> dict[str, Any]:
 
 def visiting_order(grid: Mapping[str, Sequence[Any]]) -> list[int]:
     """Return the numbers of the cells, coarse before fine, so that early results cover the whole range."""
-    levels = [_levels(len(values)) for values in grid.values()]
+    levels = [visiting_levels(len(values)) for values in grid.values()]
     places = list(product(*(range(len(level)) for level in levels)))
     finest = [max(level[k] for level, k in zip(levels, place)) for place in places]
     return sorted(range(len(places)), key=lambda number: (finest[number], number))
 
 
-def _levels(count: int) -> list[int]:
-    """Return the number of halvings of the range after which each of the values 0 ... count - 1 is visited."""
-    stride = 1 << max(count - 1, 0).bit_length()
-    levels = [-1] * count
-    level = 0
-    while stride:
-        for number in range(0, count, stride):
-            if levels[number] < 0:
-                levels[number] = level
-        stride, level = stride // 2, level + 1
+def visiting_levels(count: int) -> list[int]:
+    """Return the number of halvings of the range after which each of the values 0 ... count - 1 is visited.
+
+    Both ends are visited first, then the middle between them, and so on.
+    """
+    levels, spans, level = [0] * count, [(0, count - 1)], 1
+    while spans:
+        halves = []
+        for low, high in spans:
+            if high - low > 1:
+                middle = (low + high) // 2
+                levels[middle] = level
+                halves += [(low, middle), (middle, high)]
+        spans, level = halves, level + 1
     return levels

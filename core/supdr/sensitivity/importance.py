@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.ensemble import ExtraTreesRegressor
 
+from supdr.sensitivity.axes import visiting_levels
 from supdr.sensitivity.outcome import Result
 
 # Trees of the estimate from a part of the grid, and the most points of the grid at which they are evaluated.
@@ -108,6 +109,30 @@ def functional_anova(values: ArrayLike) -> dict[tuple[int, ...], float]:
         mean = values.mean(axis=tuple(set(every) - set(axes)), keepdims=True)
         effects[axes] = mean - sum(effect for within, effect in effects.items() if set(within) < set(axes))
     return {axes: float(np.mean(effect**2)) for axes, effect in effects.items() if axes}
+
+
+def coarse_part(result: Result) -> Result | None:
+    """Return the finest grid within a sweep's grid whose cells are all finished, as the cells are visited.
+
+    Parameters
+    ----------
+    result : Result
+        Finished cells of a grid.
+
+    Returns
+    -------
+    Result or None
+        Its grid has the ends and the middle of each parameter's values at least; None: not even these are finished.
+    """
+    levels = [visiting_levels(size) for size in result.shape]
+    for finest in range(max(1, *(max(each) for each in levels)), 0, -1):
+        kept = [[place for place, level in enumerate(each) if level <= finest] for each in levels]
+        numbers = [int(np.ravel_multi_index(places, result.shape)) for places in product(*kept)]
+        if result.cells.keys() >= set(numbers):
+            grid = {name: [values[k] for k in places] for (name, values), places in zip(result.grid.items(), kept)}
+            cells = [replace(result.cells[number], number=place) for place, number in enumerate(numbers)]
+            return Result(grid, result.metrics, cells)
+    return None
 
 
 def importance(result: Result, metric: str = "") -> Importance:

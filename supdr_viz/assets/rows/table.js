@@ -89,6 +89,8 @@ class RowTable {
       this.host.setAttribute("aria-label", "Rows")
       holder.setAttribute("role", "rowgroup")
       holder.firstElementChild.setAttribute("role", "none")
+      holder.setAttribute("aria-label", "Rows: arrow keys go from one to the next")
+      holder.addEventListener("keydown", (event) => this.step(event, holder))
       if (!this.seen) this.host.scrollIntoView({block: "nearest", behavior: still.matches ? "auto" : "smooth"})
       this.seen = true
       if (left) holder.scrollLeft = left
@@ -122,10 +124,25 @@ class RowTable {
     if (cell.getData().number < 0) return cell.getValue()
     const button = document.createElement("button")
     button.type = "button"
+    button.tabIndex = -1 // the Tab key stops at one row at most, see `step`
     button.textContent = cell.getValue()
     button.setAttribute("aria-label", `Show row ${cell.getValue()} on the map`)
     button.onclick = () => this.model.send_msg({kind: "point", number: cell.getData().number})
     return button
+  }
+
+  // Go to the next row or the one before, or from the table itself to the first row in sight.
+  step(event, holder) {
+    const by = {ArrowDown: 1, ArrowUp: -1}[event.key]
+    const buttons = [...holder.querySelectorAll(".tabulator-row button")]
+    const {top} = holder.getBoundingClientRect()
+    const at = buttons.indexOf(event.target)
+    const next = at < 0 ? buttons.find((each) => each.getBoundingClientRect().top >= top) : buttons[at + by]
+    if (!by || !next) return
+    event.preventDefault()
+    for (const each of buttons) each.tabIndex = each === next ? 0 : -1
+    next.focus({preventScroll: true})
+    next.scrollIntoView({block: "nearest", inline: "nearest"})
   }
 
   // Mark the row that the pointer is at on the map.

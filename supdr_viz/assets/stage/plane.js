@@ -8,13 +8,13 @@ import {ImageCache} from "./images.js"
 import {drawArrows, drawThreads, drawTips} from "./joins.js"
 import {Motion} from "./motion.js"
 import {drawAbove, drawPictureBelow, drawRows, drawSurface} from "./paint.js"
-import {Raster, reachOf, sheetOf} from "./raster.js"
+import {reachOf, sheetOf} from "./raster.js"
+import {rasters} from "./rasters.js"
 import {Relief} from "./relief.js"
 import {bit} from "./rows.js"
 import {Thumbnails} from "./thumbnails.js"
 import {unpackPlaces} from "./wire.js"
 
-const raster = new Raster()
 const MOST_PIXELS = 900 // across, where the screen has several for each of the page's
 const SHARP_AGAIN = 2000 // milliseconds after which all pixels are tried again
 const TURNING = 1400 // milliseconds that rows take to another view
@@ -56,7 +56,7 @@ export class Plane {
     this.sharp = 0
     this.stale = true
     this.dirty = true
-    this.raster = raster
+    this.rasters = rasters
     this.margin = 0
     this.tree = {}
     this.observer = new ResizeObserver(() => this.touch())
@@ -346,8 +346,15 @@ export class Plane {
 
   // Rows and rings as pixels over the base.
   paintRows(ratio) {
-    if (this.drawsRows) this.mixRows(ratio)
-    this.pen.putImageData(this.drawsRows ? raster.picture : this.below, -this.margin, -this.margin)
+    const {board, pen, margin} = this
+    if (!this.drawsRows) {
+      pen.putImageData(this.below, -margin, -margin)
+      return
+    }
+    rasters.paint(board.count, pen, (raster) => {
+      this.mixRows(raster, ratio)
+      return raster.show(pen, -margin, -margin)
+    })
   }
 
   // Paint with all pixels, unless it moves again: then that is for later.
@@ -356,7 +363,7 @@ export class Plane {
     if (!this.moves) this.touch()
   }
 
-  mixRows(ratio) {
+  mixRows(raster, ratio) {
     const {frame, places, extent, board, sheet, margin} = this
     const across = [frame.across * ratio, (frame.left - extent[0] * frame.across) * ratio + margin]
     const up = [-frame.up * ratio, (frame.top + frame.high + extent[2] * frame.up) * ratio + margin]

@@ -4,9 +4,9 @@
 import compiled from "./compiled.json" with {type: "json"}
 import {drawMark} from "./shapes.js"
 
-const STEPS = 4
-const PLACES = STEPS * STEPS
-const QUAD = 4 // pixels side by side
+export const STEPS = 4
+export const PLACES = STEPS * STEPS
+export const QUAD = 4 // pixels side by side
 const RED_AND_BLUE = 0xff00ff
 const GREEN = 0xff00
 const OPAQUE = 0xff000000
@@ -95,7 +95,7 @@ export function sheetOf(looks, shares, ratio, wide) {
 export const reachOf = (looks, ratio) => Math.max(...looks.map((look) => masksOf(look, ratio).reach)) + QUAD
 
 // The sheet of one look at one opacity; it is kept with the masks of the look.
-function sheetOfOne(look, share, ratio, wide) {
+export function sheetOfOne(look, share, ratio, wide) {
   const {sheets} = masksOf(look, ratio)
   const key = `${share} ${wide}`
   if (!sheets.has(key)) {
@@ -133,9 +133,11 @@ export class Raster {
   get pixels() {
     return new Uint32Array(this.memory.buffer, 0, this.wide * this.wide)
   }
-  // What has become of the picture; valid until the next one begins.
-  get picture() {
-    return new ImageData(new Uint8ClampedArray(this.memory.buffer, 0, 4 * this.wide * this.wide), this.wide)
+  // Show what has become of the picture by a pen, with its upper left corner there; tell whether it could be shown.
+  show(pen, x, y) {
+    const {wide} = this
+    pen.putImageData(new ImageData(new Uint8ClampedArray(this.memory.buffer, 0, 4 * wide * wide), wide), x, y)
+    return true
   }
 
   // Make room for so many bytes; what is in the memory stays.

@@ -9,7 +9,7 @@ const EDGE = 12
 const LINE = 18
 const LEGEND_DASHES = {solid: [], dashed: [6, 4], dotted: [2, 3], dotdash: [6, 4]}
 const HALF_WIDTHS = {scale: 15, line: 10} // of marks in the legend
-const FONT = "Roboto, Helvetica, Arial, sans-serif"
+const FONT = "Helvetica, Arial, sans-serif" // an image has no other fonts than those of the machine
 
 // What a colour of the page's style sheet comes to.
 function computedColour(colour) {

@@ -21,7 +21,7 @@ from supdr_viz.pages.compare.comparison import DEFAULT, LETTERS, MAX_COLUMNS
 from supdr_viz.pages.compare.lockstep import MEASURE
 from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
 from supdr_viz.pages.share import ShareMenu
-from supdr_viz.pages.styles import CLASSES_CSS, FREE, HIDDEN_CSS
+from supdr_viz.pages.styles import CLASSES_CSS, CLEAR, DIM, FREE, HIDDEN_CSS
 from supdr_viz.pages.training_bar import TrainingBar
 from supdr_viz.pictures.types import Scene
 from supdr_viz.presets.gallery import plain_shelves
@@ -126,9 +126,9 @@ class ColumnCard:
             view = getattr(column.pair, name)
             text = widgets.escape(view.caption())
             caption.text = "" if column.problem else f'<div title="{text}"><b>{view.title}</b> {text}</div>'
-        styles = {"opacity": "0.25", "pointer-events": "none"} if column.problem else {}
         for pane in self._panes:
-            if pane.styles != styles:
+            styles = DIM if column.problem else CLEAR
+            if pane.styles != styles and (pane.styles or column.problem):
                 pane.styles = styles
 
 
@@ -274,7 +274,7 @@ class CompareLayout:
             styles=FREE,
             **widgets.WIDE,
         )
-        navigation = Navigation("compare")
+        self.navigation = navigation = Navigation("compare")
         return widgets.make_page(
             bridge,
             wide=lambda: [navigation.tabs(), pn.layout.HSpacer(), share.buttons()],
@@ -285,8 +285,12 @@ class CompareLayout:
 
     # --- what the page tells ------------------------------------------------------------------------------------------
 
-    def show_preset(self, name: str) -> None:
-        """Name the preset on display in the menu, and say what to look at; an empty name: the visitor's own."""
+    def show_preset(self, name: str, own: str) -> None:
+        """Name the preset on display in the menu, and say what to look at; an empty name: the visitor's own.
+
+        `own`: name of the data that the visitor has loaded, if it is of those.
+        """
+        self._presets.name_own(own)
         if not name:
             self._presets.leave()
             return
@@ -375,13 +379,13 @@ class CompareLayout:
     def show_notice(self, text: str, kind: str = "info") -> None:
         """Say something in a box above the columns, which do not show what the controls say: dim them."""
         self.notice.say(text, kind)
-        self.grid.styles = {**FREE, "opacity": "0.3", "pointer-events": "none"}
+        self.grid.styles = DIM
 
     def hide_notice(self) -> None:
         """Take the box away."""
         if self.notice.shown:
             self.notice.hide()
-            self.grid.styles = FREE
+            self.grid.styles = CLEAR
 
     def set_measure(self, measure: str) -> None:
         """Show what keeps the columns level, without reporting it."""

@@ -14,7 +14,7 @@ from supdr_viz.controls.sidebar import Controls
 from supdr_viz.experiment.build import NotAtHand
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.methods import MENU
-from supdr_viz.experiment.settings import to_query
+from supdr_viz.experiment.settings import name_of_own_data, query_of_own_data, to_query
 from supdr_viz.pages import begin, link, page_arguments
 from supdr_viz.pages.compare import table as scoreboard
 from supdr_viz.pages.compare.checks import CHECKS, answers, measurable
@@ -181,6 +181,7 @@ class Compare:
         if place < len(self.columns) and place != self._chosen:
             self._chosen = place
             self.controls.apply(self.comparison.columns[place], notify=False)
+            self._show_address()
             self._refresh(force=True)
 
     def _add(self, method: str) -> None:
@@ -212,9 +213,9 @@ class Compare:
             return
         self.transport.follow()
         self._forget_checks()
-        self.bridge.set_query(comparison_query(self.comparison))
-        self.layout.show_preset(COMPARISON_PRESETS.name_of(self.comparison))
+        self._show_address()
         first = self.comparison.columns[0]
+        self.layout.show_preset(COMPARISON_PRESETS.name_of(self.comparison), name_of_own_data(first))
         self.transport.bar.set_speed(first.speed)
         self.lockstep.set_speed(first.speed)
         running, shown, table = self.lockstep.going, None, self.controls.experiment.table
@@ -239,6 +240,11 @@ class Compare:
             self.lockstep.run()
         self._refresh(force=True)
         self._begin_checks()
+
+    def _show_address(self) -> None:
+        """Bring the address up to date, and the links to other pages: own data go along, with the edited method."""
+        self.bridge.set_query(comparison_query(self.comparison))
+        self.layout.navigation.carry(query_of_own_data(self.comparison.columns[self._chosen]))
 
     # --- checks by further fits ---------------------------------------------------------------------------------------
 
@@ -292,7 +298,7 @@ class Compare:
 
     def _set_checked(self, name: str, on: bool) -> None:
         self.comparison = self.comparison.checked(name, on)
-        self.bridge.set_query(comparison_query(self.comparison))
+        self._show_address()
 
     def _forget_checks(self) -> None:
         """Stop the checks and forget their answers: the columns are others."""
@@ -328,7 +334,7 @@ class Compare:
     def _set_measure(self, measure: str) -> None:
         self.comparison = replace(self.comparison, measure=measure)
         self.lockstep.set_measure(measure)
-        self.bridge.set_query(comparison_query(self.comparison))
+        self._show_address()
 
     def _load_json(self, text: str) -> list[str]:
         comparison, problems = comparison_from_json(text)

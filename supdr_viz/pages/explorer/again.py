@@ -32,7 +32,7 @@ MOST_GHOSTS = 20_000
 class Again(Question):
     """Fits to other seeds or samples.
 
-    `on_view`: called when a view shows something else.
+    `on_colours`: called with what colours are to mean; None: what the settings say, as far as it is known by now.
     """
 
     title = "Does another fit give the same map?"
@@ -42,9 +42,9 @@ class Again(Question):
     )
     label = "Fit again"
 
-    def __init__(self, session: Session, board: Board, pool: Pool, on_view: Callable[[], Any]) -> None:
+    def __init__(self, session: Session, board: Board, pool: Pool, on_colours: Callable[[str | None], Any]) -> None:
         super().__init__(session, pool, CHOICES, [GHOSTS, SPREAD])
-        self._board, self._on_view = board, on_view
+        self._board, self._on_colours = board, on_colours
         self._drawn_for: Any = None
 
     def pieces(self, choice: Any) -> Callable[[Interrupted], Iterator[Stability]]:
@@ -74,24 +74,24 @@ class Again(Question):
         )
 
     def show(self, answer: Stability | None) -> None:
-        """Show ghosts and colours that are switched on, of the answer so far."""
-        self.show_marks(self.marks.value)
+        """Show ghosts that are switched on, and the spread if rows have its colours or sizes, of the answer so far."""
+        self._draw(self._board.points.frame, GHOSTS in self.marks.value)
+        self._board.points.show_spread(None if answer is None else self._of_scene(answer.spread))
+        self._on_colours(None)
+        self.settle()
 
     def show_marks(self, on: list[str]) -> None:
         """Show ghosts of the rows and their spread as colour, or not."""
         self._draw(self._board.points.frame, GHOSTS in on)
-        settings, points, answer = self.session.settings, self._board.points, self.answer
-        if SPREAD in on and answer is not None:
-            points.show_spread(self._of_scene(answer.spread))
-            self._board.show_colours("spread")
-        elif points.colour_by == "spread" and settings is not None:
-            self._board.show_colours(settings.colour_by)
-        self._on_view()
+        changes = self.answer is not None and (SPREAD in on) is not (self._board.points.colour_by == "spread")
+        self._on_colours(("spread" if SPREAD in on else "label") if changes else None)
 
     def settle(self) -> None:
-        """Take back the switch of the colours if they mean something else by now."""
-        if SPREAD in self.marks.value and self._board.points.colour_by != "spread":
+        """Show the switch of the colours as on if they mean the spread by now."""
+        if self._board.points.colour_by != "spread":
             self.marks.show([each for each in self.marks.value if each != SPREAD])
+        elif SPREAD not in self.marks.value:
+            self.marks.show([*self.marks.value, SPREAD])
 
     def show_frame(self, frame: Frame) -> None:
         """Lay the ghosts on another map."""

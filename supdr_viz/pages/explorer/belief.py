@@ -33,14 +33,22 @@ class Questions(NamedTuple):
 class Belief:
     """The questions of a page on its map.
 
-    `on_view`: called when a view shows something else; `below`: the fold that they stand under. `questions`: None
-    before they are shown.
+    `on_view`: called when a view shows something else; `on_colours`: see `Again`; `below`: the fold that they stand
+    under. `questions`: None before they are shown.
     """
 
     def __init__(
-        self, session: Session, board: Board, pool: Pool, on_view: Callable[[], Any], *, below: Fold | None = None
+        self,
+        session: Session,
+        board: Board,
+        pool: Pool,
+        on_view: Callable[[], Any],
+        on_colours: Callable[[str | None], Any],
+        *,
+        below: Fold | None = None,
     ) -> None:
-        self._session, self._board, self._pool, self._on_view = session, board, pool, on_view
+        self._session, self._board, self._pool = session, board, pool
+        self._on_view, self._on_colours = on_view, on_colours
         self._subject: Any = None
         self.questions: Questions | None = None
         self.fold = Fold(TITLE, self._build, self._turned, below=below)
@@ -71,7 +79,7 @@ class Belief:
         session, board, pool = self._session, self._board, self._pool
         self.questions = Questions(
             Chance(session, board, pool, self._on_view),
-            Again(session, board, pool, self._on_view),
+            Again(session, board, pool, self._on_colours),
             Reasons(session, board),
             Preservation(session, board, pool),
             ClassPair(session, board),

@@ -340,11 +340,10 @@ class ExplorerLayout:
             [heading, "", [[meaning_text(start + name), start + name] for name in names]]
             for heading, start, names in value_choices(scene, n_components)
         ]
-        if points.spread is not None or points.colour_by == "spread":
-            words = {**words, "spread": "spread"}
+        spread = {} if points.spread is None else {"spread": "spread"}
         for bound, first, value in (
-            (self._colour, words, points.colour_by),
-            (self._size, {"equal": "", "trust": "trust"}, points.size_by),
+            (self._colour, {**words, **spread}, points.colour_by),
+            (self._size, {"equal": "", "trust": "trust", **spread}, points.size_by),
         ):
             bound.widget.groups = [["", "", [list(each) for each in first.items()]], *values]
             keys = bound.widget.offered

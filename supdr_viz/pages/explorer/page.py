@@ -55,6 +55,9 @@ FURTHEST = 100_000
 # Letters of what a link says of the place of a cell in its sweep.
 MOST_PLACE = 200
 
+# What is said of a link whose colours or sizes mean what only further fits can tell.
+SPREAD_LATER = "Rows show their spread after Fit again, under How reliable is this map? Until then they show labels."
+
 
 def explorer() -> Any:
     """Build the explorer for the visitor of the current session."""
@@ -70,6 +73,8 @@ def explorer() -> Any:
         options: dict[str, Any] = {"template": template(with_still=True)} if still else {}
         return Explorer(PRESETS[name].settings, reader.problems, preset=name, presents=presents, **options).page
     settings, problems = _changed_example(arguments_entries(arguments))
+    if "spread" in (settings.colour_by, settings.size_by):
+        problems.append(SPREAD_LATER)
     preset = "" if settings.data == "file" else PRESETS.name_of(settings)  # a file may be any
     return Explorer(
         settings, problems, preset=preset, iteration=iteration, fits=fits, place=place, presents=presents
@@ -176,7 +181,9 @@ class Explorer:
             self.teaching,
             lambda: self.set_option("colour_by", "trust"),
         )
-        self.belief = Belief(self.session, self.board, shared_pool(), self._show_meaning, below=self.rows.fold)
+        self.belief = Belief(
+            self.session, self.board, shared_pool(), self._show_meaning, self._show_colours, below=self.rows.fold
+        )
         self.layout = self._make_layout(problems, layout)
         self.page = self.layout.page
         self.presenter.show_on(self.layout.cards, self.transport.bar.run, self.finder.legend)
@@ -364,20 +371,22 @@ class Explorer:
         self.board.method.set_method(MENU[settings.method].label, modes)
         if new_scene:
             points = self.board.points  # goes with the rows: a message less to upset the browser
-            points.colour_by, points.size_by = settings.colour_by, settings.size_by
+            points.spread = None  # it was of other rows
+            meanings = self._meanings(settings)
+            points.colour_by, points.size_by = meanings["colour_by"], meanings["size_by"]
             self.board.show_scene(self.session.scene)
             self.drawn_points.show(settings)
         elif self.board.points.scene is not self.session.scene:
             self.board.points.show_labels(self.session.scene)
         notes = (*self.session.scene.notes, *self.session.split.notes)
         self.layout.describe_data(self.session.scene, notes, drawable=SOURCES[settings.data].planar)
-        self.board.show_colours(settings.colour_by, settings.size_by)
+        self.board.show_colours(**self._meanings(settings))
         assert self.session.dataset is not None
         dataset = self.session.dataset
         self._describe(dataset)
         self._counted = False
         mode = self.board.method.mode or "none"
-        self.session.set_display(settings, method_mode=mode, colour_by=settings.colour_by, size_by=settings.size_by)
+        self.session.set_display(settings, method_mode=mode, **self._meanings(settings))
         self.layout.show_method_modes(self.board.method)
         self.layout.show_transform(settings.latent_shown == "transform")
         self._show_meaning()
@@ -401,7 +410,7 @@ class Explorer:
 
     def _work(self, kind: str) -> Callable[[Progress], bytes] | None:
         """Return a function that makes a file of the run, in the colours of the page."""
-        return export_work(self.session, kind, dark=self.page.dark_theme)
+        return export_work(self.session, kind, dark=self.page.dark_theme, spread=self.board.points.spread)
 
     def _load_json(self, text: str) -> list[str]:
         settings, problems = from_json(text)
@@ -451,6 +460,25 @@ class Explorer:
         """Say what colours and lines mean by now."""
         self.layout.show_colours(self.board.points, self.session.n_components)
         self.layout.refresh_heads(self.board)
+
+    def _meanings(self, settings: Settings) -> dict[str, str]:
+        """Return what colours and sizes mean now: by themselves instead of a spread that is not known yet."""
+        colour_by, size_by = settings.colour_by, settings.size_by
+        if self.board.points.spread is None:
+            colour_by = Settings.colour_by if colour_by == "spread" else colour_by
+            size_by = Settings.size_by if size_by == "spread" else size_by
+        return {"colour_by": colour_by, "size_by": size_by}
+
+    def _show_colours(self, colour_by: str | None = None) -> None:
+        """Let colours mean this from now on; None: what the settings say, as far as it is known by now."""
+        settings = self.session.settings
+        if colour_by is not None:
+            self.set_option("colour_by", colour_by)
+        elif settings is not None:
+            meanings = self._meanings(settings)
+            self.board.show_colours(**meanings)
+            self.session.set_display(settings, **meanings)
+            self._show_meaning()
 
     def show_mode(self, mode: str) -> None:
         """Show one of the method's pictures, if it has it."""

@@ -307,7 +307,8 @@ def counts_table(counts: NDArray, names: tuple[str, ...]) -> str:
         for predicted, count in enumerate(line):
             tone = "--supdr-primary" if true == predicted else "--supdr-error"
             look = f"--tone: var({tone}); --share: {5 + 35 * count / most if count else 0:.0f}%"
-            words = f"{count:,} rows of {names[true]} are predicted as {names[predicted]}"
+            are = "row of {} is" if count == 1 else "rows of {} are"
+            words = f"{count:,} {are.format(names[true])} predicted as {names[predicted]}"
             cells += (
                 f'<td><button type="button" data-pick="{true * len(names) + predicted}" style="{look}" '
                 f'title="{widgets.escape(words)}" aria-label="{widgets.escape(words)}">{count:,}</button></td>'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -110,6 +110,7 @@ class SweepCharts:
         self.view = view
         self._ready = self._mapped = False
         self._labels: ArrayLike | None = None
+        self._classes: tuple[str, ...] = ()
         self.heatmap = Chart(heatmap)
         self.curves = [Chart(each) for each in CURVES]
         self.bars = Chart(bars)
@@ -117,8 +118,8 @@ class SweepCharts:
         self.best = Chart(maps_in_cells)
         self.rival, self.difference = Chart(heatmap), Chart(difference)
         self.panel: MapPanel | None = None
-        head = widgets.card_head("Map", "Point at a cell or a line, or move the slider.")
-        self.map_card = widgets.card(widgets.html(head, **widgets.HEAD))
+        self._map_head = widgets.html(**widgets.HEAD)
+        self.map_card = widgets.card(self._map_head)
         head = widgets.card_head("Best cells", "best first; a click opens a cell in Explore")
         self.best_card = widgets.card(widgets.html(head, **widgets.HEAD), self.best.place)
 
@@ -156,9 +157,9 @@ class SweepCharts:
 
     # --- maps ---------------------------------------------------------------------------------------------------------
 
-    def set_labels(self, y: ArrayLike | None) -> None:
-        """Take the labels of the rows of the sweep; None: there are no rows."""
-        self._labels = y
+    def set_labels(self, y: ArrayLike | None, classes: Sequence[str] = ()) -> None:
+        """Take the labels of the rows of the sweep; None: there are no rows. `classes`: names, by their numbers."""
+        self._labels, self._classes = y, tuple(classes)
 
     @property
     def mapped(self) -> bool:
@@ -191,6 +192,12 @@ class SweepCharts:
         best = self.walked.result.best(self.view.metric)
         walk.place.data = {"number": [best.number if best is not None else 0]}
         self.panel, self.map, self.best = MapPanel(self._go_to), Chart(large_map), Chart(maps_in_cells)
+        note = (
+            "Of the dashed cell; point at another one."
+            if len(self.view.values) < 3
+            else "Point at a line of the cells."
+        )
+        self._map_head.object = widgets.card_head("Map", note)
         self.map_card[1:] = [self.map.place, self.panel.view]
         self.best_card[1:] = [self.best.place]
         self.view = replace(self.view, walk=walk)
@@ -222,4 +229,7 @@ class SweepCharts:
 
     def _follow_place(self) -> None:
         if self.panel is not None and self.view.walk is not None:
-            self.panel.show(self.walked, int(self.view.walk.place.data["number"][0]))
+            maps = self.view.maps
+            named = maps is not None and len(maps.scale.names) == len(self._classes)
+            number = int(self.view.walk.place.data["number"][0])
+            self.panel.show(self.walked, number, self._classes if named else ())

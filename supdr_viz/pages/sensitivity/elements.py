@@ -18,6 +18,7 @@ from bokeh.palettes import PuOr11
 from numpy.typing import NDArray
 
 from supdr.sensitivity import Cell, Importance, Result, importance
+from supdr.sensitivity.importance import coarse_part
 from supdr.sensitivity.scoring import GREATER_IS_BETTER
 from supdr_viz.export.picture import round_ticks
 from supdr_viz.export.plots_holoviews import dressed
@@ -171,10 +172,19 @@ class View:
 
     @cached_property
     def importance(self) -> Importance | None:
-        """Shares of the parameters; None while cells are missing."""
-        if len(self.result.cells) < (self.n_cells or self.means.size) or np.isfinite(self.means).sum() < 2:
+        """Shares of the parameters among the cells that are weighed; None: there are too few."""
+        weighed = self.weighed
+        if weighed is None or np.isfinite(weighed.means(self.metric)).sum() < 2:
             return None
-        return importance(self.result, self.metric)
+        return importance(weighed, self.metric)
+
+    @cached_property
+    def weighed(self) -> Result | None:
+        """The cells of which the importance is known: all of them or, of a grid, its finished coarse part."""
+        n_cells = self.n_cells or self.means.size
+        if len(self.result.cells) < n_cells:
+            return coarse_part(self.result) if n_cells == self.means.size else None
+        return self.result
 
 
 # --- heatmap ----------------------------------------------------------------------------------------------------------
@@ -205,7 +215,9 @@ def _ends(view: View) -> Callable[[Any, Any], None]:
         low, high = view.limits
         room = 0.04 * (high - low)  # a number closer to an end would cover that one's
         within = [tick for tick in round_ticks(low, high, MOST_TICKS) if low + room < tick < high - room]
-        bar.ticker = FixedTicker(ticks=[low, *within, high])
+        if not isinstance(bar.ticker, FixedTicker):
+            bar.ticker = FixedTicker()
+        bar.ticker.ticks = [low, *within, high]  # the browser keeps the ticker with which it has drawn the bar first
         bar.major_label_overrides = {low: view.said(low), high: view.said(high)} if view.result.cells else {}
 
     return hook

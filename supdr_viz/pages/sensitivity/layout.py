@@ -156,7 +156,7 @@ class SensitivityLayout:
         result, _ = self._card(
             "Result",
             widgets.flow(said, charts.bars.place, gap="0 24px"),
-            note="Bars: share of the variance of all fits. Thin lines: ± standard deviation over the folds "
+            note="Bars: share of the variance of the fits. Thin lines: ± standard deviation over the folds "
             "(none for the folds themselves).",
         )
         cards = {"heat": heat, "map": charts.map_card, "best": charts.best_card, "curves": curves, "result": result}
@@ -302,7 +302,9 @@ class SensitivityLayout:
         if view.importance is not None:
             titles = dict(zip(result.grid, view.titles))
             shares = view.importance.sentence(titles)
-            words.append(widgets.symbols(shares if shares.endswith(".") else f"{shares} of the variance of all fits."))
+            some, every = len(view.weighed.cells), view.n_cells
+            of = "the variance of all fits" if some == every else f"the variance so far, by {some} of {every} cells"
+            words.append(widgets.symbols(shares if shares.endswith(".") else f"{shares} of {of}."))
         failed = [cell for cell in result.cells.values() if cell.errors]
         if failed:
             words.append(f"{_count(len(failed), 'cell')} failed, for instance: {widgets.escape(failed[0].errors[0])}")

@@ -35,6 +35,11 @@ const [number] = cb_data.index.indices
 if (number !== undefined && number !== place.data.number[0]) place.data = {number: [number]}
 """
 
+FRAME = """
+const number = place.data.number[0]
+frame.data = {x: [Math.floor(number / up)], y: [number % up]}
+"""
+
 WALK = """
 const number = place.data.number[0], rows = shown.data.x.length
 if (!maps.data.there[0][number]) return
@@ -90,7 +95,9 @@ def maps_in_cells(view: View) -> hv.Overlay:
     """Return the heatmap with the map of each cell in it."""
     assert view.maps is not None
     x, y, codes = _small_maps(view)
-    points = hv.Points((x, y, codes), ["x", "y"], "row").opts(**_row_look(view), size=2.5, hooks=[_pointing(view)])
+    points = hv.Points((x, y, codes), ["x", "y"], "row").opts(
+        **_row_look(view), size=2.5, hooks=[_pointing(view), _framing(view)]
+    )
     cells = heatmap_cells(view).opts(fill_alpha=BELOW_MAP)
     if view.ends is not None:  # the chart of all cells has the scale
         cells = cells.opts(cmap=view.contrasting, colorbar=False)
@@ -164,6 +171,36 @@ def _pointing(view: View) -> Callable[[Any, Any], None]:
         hover = plot.state.select_one(HoverTool)
         if view.walk is not None and hover.callback is None:
             hover.callback = CustomJS(args={"place": view.walk.place}, code=POINT)
+
+    return hook
+
+
+def _framing(view: View) -> Callable[[Any, Any], None]:
+    """Return a hook that frames the cell whose map is the large one."""
+
+    def hook(plot: Any, _element: Any) -> None:
+        if view.walk is None:
+            return
+        place, up = view.walk.place, view.plane.shape[1]
+        frame = plot.state.select_one({"name": "chosen cell"})
+        if frame is None:
+            across, along = divmod(int(place.data["number"][0]), up)
+            source = ColumnDataSource({"x": [across], "y": [along]})
+            frame = plot.state.rect(
+                "x",
+                "y",
+                width=0.96,
+                height=0.94,
+                source=source,
+                fill_alpha=0.0,
+                line_width=2,
+                line_dash="dashed",
+                nonselection_line_alpha=1.0,
+                name="chosen cell",
+            )
+            args = {"place": place, "frame": source, "up": up}
+            place.js_on_change("data", CustomJS(args=args, code=FRAME))
+        frame.glyph.line_color = frame.nonselection_glyph.line_color = view.colours.text
 
     return hook
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import panel as pn
 import panel_material_ui as pmui
+from bokeh.models import CustomJSTickFormatter
 
 from supdr_viz.pages.sensitivity.elements import View
 from supdr_viz.pages.sensitivity.numbers import tick_texts
 from supdr_viz.ui import widgets
 from supdr_viz.ui.binding import Bound
+from supdr_viz.views.figures import LegendEntry, css
 
 
 class MapPanel:
@@ -25,6 +27,7 @@ class MapPanel:
     def __init__(self, on_place: Callable[[int], Any]) -> None:
         self._on_place = on_place
         self._shown: View | None = None
+        self._texts: dict[int, list[str]] = {}
         self._sliders = [
             Bound(
                 pmui.IntSlider(
@@ -34,21 +37,26 @@ class MapPanel:
             )
             for axis in ("across", "up")
         ]
-        self.words = widgets.html(margin=(2, 8))
-        self.view = pn.Column(*(slider.widget for slider in self._sliders), self.words, margin=(0, 8), **widgets.WIDE)
+        self.words, self._keys = widgets.html(margin=(2, 8)), widgets.html(css=widgets.HEAD_CSS, margin=(0, 8))
+        sliders = (slider.widget for slider in self._sliders)
+        self.view = pn.Column(self._keys, *sliders, self.words, margin=(0, 8), **widgets.WIDE)
 
-    def show(self, view: View, number: int) -> None:
-        """Show which cell of a view is meant."""
+    def show(self, view: View, number: int, classes: Sequence[str] = ()) -> None:
+        """Show which cell of a view is meant, and what its colours mean; `classes`: names, by their numbers."""
         self._shown = view
+        wheel = len(view.colours.classes)
+        entries = [LegendEntry(name, css(f"class {code % wheel}"), kind="point") for code, name in enumerate(classes)]
+        self._keys.object = f'<div class="keys">{widgets.legend(entries)}</div>' if entries else widgets.EMPTY
         places = self._places(number)
         for axis, slider in enumerate(self._sliders):
             used = axis < len(places)
             slider.widget.visible = used and len(view.values[axis]) > 1
             if used:
-                values, place = view.values[axis], places[axis]
-                slider.show(
-                    place, end=max(len(values) - 1, 1), label=f"{view.titles[axis]}: {tick_texts(values)[place]}"
-                )
+                texts, place = tick_texts(view.values[axis]), places[axis]
+                if self._texts.get(axis) != texts:
+                    self._texts[axis] = texts
+                    slider.widget.format = CustomJSTickFormatter(args={"texts": texts}, code="return texts[tick]")
+                slider.show(place, end=max(len(texts) - 1, 1), label=f"{view.titles[axis]}: {texts[place]}")
         self.words.object = _words(view, number)
 
     def _places(self, number: int) -> list[int]:

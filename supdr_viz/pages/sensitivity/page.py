@@ -25,7 +25,7 @@ from supdr_viz.data.rows_on_disk import RowsOnDisk
 from supdr_viz.data.sources import SOURCES
 from supdr_viz.experiment.build import NotAtHand, build_dataset
 from supdr_viz.experiment.methods import MENU
-from supdr_viz.experiment.settings import Settings, query_of_own_data, to_query
+from supdr_viz.experiment.settings import Settings, name_of_own_data, query_of_own_data, to_query
 from supdr_viz.pages import begin, link, page_arguments
 from supdr_viz.pages.sensitivity.charts import SweepCharts
 from supdr_viz.pages.sensitivity.elements import View
@@ -209,6 +209,7 @@ class Sensitivity:
         self.controls.show(self.settings)
         self.bridge.set_query(sweep_query(self.settings))
         self.layout.navigation.carry(query_of_own_data(self.settings.base))
+        self.layout.presets.name_own(name_of_own_data(self.settings.base))
         self._lay_out()
 
     def _prepare(self, settings: SweepSettings) -> None:
@@ -227,7 +228,7 @@ class Sensitivity:
             self.own.ready = build_sweep(settings, dataset, self._store, maps=True)
             if settings.versus:
                 self.rival.ready = build_sweep(rival_of(settings), dataset, self._store)
-            self.charts.set_labels(self.own.ready[2])
+            self.charts.set_labels(self.own.ready[2], dataset.target_names if dataset.task == "classification" else ())
         except (ValueError, OSError) as error:
             self.own.ready = None
             self.layout.notice.say(str(error), "info" if isinstance(error, NotAtHand) else "warning")

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import zlib
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import imageio_ffmpeg
@@ -24,6 +25,9 @@ from supdr_viz.export.replay import make_replay
 from supdr_viz.export.report import film_data, report
 from supdr_viz.export.work import export_work
 from supdr_viz.pictures.methods import modes_of
+from supdr_viz.pictures.row_colours import row_colours
+from supdr_viz.pictures.row_columns import RowColumns
+from supdr_viz.run.frame_builder import DisplayOptions
 from supdr_viz.run.session import Session
 from supdr_viz.ui.background import attempt
 from supdr_viz.views.stage.packed_positions import unpacked_places
@@ -103,6 +107,42 @@ def test_the_report_has_the_losses_of_the_whole_run_and_marks_the_moment(session
         np.testing.assert_array_equal(chart["points"][:, 0], replay.losses.iteration)
         place = 1 + [line["name"] for line in chart["lines"]].index("objective")
         np.testing.assert_allclose(chart["points"][:, place], replay.losses.values["objective"], rtol=1e-6)
+
+
+@pytest.mark.parametrize("meaning", ["column:petal length (cm)", "column:species name", "latent:1", "loss", "spread"])
+def test_the_report_has_the_colours_of_the_page_and_says_what_they_mean(meaning):
+    with closing(finished(Settings("iris", {}, "LDA"))) as session:
+        n_rows = len(session.scene.code)
+        columns = session.scene.columns
+        names = np.array(["round", None, "long"], dtype=object)[np.arange(n_rows) % 3]
+        scene = replace(
+            session.scene,
+            columns=RowColumns(
+                [np.concatenate([session.split.X_train, session.split.X_test])],
+                columns.features,
+                {"species name": names},
+            ),
+        )
+        spread = np.linspace(0.0, 0.4, n_rows)
+        replay = make_replay(
+            session.player.recorded,
+            scene,
+            session.split,
+            method="LDA",
+            losses=session.player.curves(500)[0],
+            options=DisplayOptions(method_mode="none", colour_by=meaning, size_by=meaning),
+            spread=spread,
+        )
+    data = film_data(replay)
+    rows = trees(data)[-1]["rows"]
+    surface = replay.moments[-1].surface
+    expected = spread if meaning == "spread" else row_colours(scene, surface, meaning)
+    np.testing.assert_array_equal(rows["colour"], expected)
+    assert len(set(rows["sizes"])) > 1
+    words = [text for text, *_ in data["legend"]]
+    said = {"column:species name": "round", "latent:1": "z1"}.get(meaning, meaning.removeprefix("column:"))
+    assert any(said in text for text in words)
+    assert ("missing" in words) is (meaning == "column:species name")
 
 
 def test_the_report_shows_what_the_method_shows(session):

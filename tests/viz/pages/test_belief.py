@@ -154,9 +154,30 @@ def test_other_seeds_leave_ghosts_and_colours():
         assert np.isfinite(colours[:105]).all()
         assert np.isnan(colours[105:]).all()  # test rows are in no fit
         assert visitor.sees("0.5 of the map")
+        assert "view.colour=spread" in visitor.query
+        visitor.slide("Margin weight", 1.0).settle()  # of another method nothing is known yet: labels until it is
+        assert visitor.stage().get("rows", "colour").max() == 2
+        assert "view.colour=spread" in visitor.query
+        visitor.press("Fit again").settle()
+        assert np.isfinite(visitor.stage().get("rows", "colour")[:105]).all()
+        visitor.mark("Show all fits").settle()
         visitor.mark("Colour by spread").mark("Show all fits").settle()
         assert latent(visitor, "ghosts") is None
         assert visitor.stage().get("rows", "colour").max() == 2
+        assert "view.colour" not in visitor.query
+
+
+def test_a_link_with_the_spread_shows_labels_and_says_how_to_know_it():
+    with Visitor(f"{IRIS}&view.colour=spread&view.size=spread") as visitor:
+        assert visitor.sees("Rows show their spread after Fit again")
+        assert visitor.stage().get("rows", "colour").max() == 2
+        assert visitor.stage().get("rows", "sizes") is None
+        opened(visitor).press("Fit again").settle()
+        colours, sizes = (visitor.stage().get("rows", name) for name in ("colour", "sizes"))
+        assert np.isfinite(colours[:105]).all()
+        assert len(set(sizes[:105])) > 1
+        far, near = colours[:105].argmax(), colours[:105].argmin()
+        assert sizes[far] > sizes[near]
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])

@@ -10,9 +10,10 @@ from urllib.parse import parse_qs
 import holoviews as hv
 import numpy as np
 import pytest
+from bokeh.models import ColorBar
 from holoviews.streams import Pipe
 
-from supdr.sensitivity import Sweep
+from supdr.sensitivity import Result, Sweep
 from supdr_viz.cli import main
 from supdr_viz.data.number_format import mean_text
 from supdr_viz.experiment.build import build_dataset, build_estimator
@@ -152,11 +153,16 @@ def test_charts_take_cells_in_any_order_and_failed_ones():
         hv.renderer("bokeh").get_plot(hv.DynamicMap(lambda data, draw=draw: draw(data), streams=[pipe]))
         for draw, pipe in charts.items()
     ]
+    tickers = set()
     broken = Sweep(sweep.estimator, {"beta": [-1.0, 0.5]}, cv=2)
     failed = View(broken.result(broken.run(X, y, "in-process")), "error", "error", ["β"], ["", ""], dark=True)
     for following in [*(replace(view, result=sweep.result(cells[:count])) for count in range(1, 7)), failed]:
         for pipe in charts.values():
             pipe.send(following)
+        ticker = drawn[0].state.select_one({"type": ColorBar}).ticker
+        tickers.add(ticker.id)
+        assert (ticker.ticks[0], ticker.ticks[-1]) == following.limits
+    assert len(tickers) == 1  # one of another time would not be drawn
     shown = drawn[0].state.select_one({"name": "sweep cells"}).data
     assert np.isnan(shown["zvalues"]).tolist() == [True, False]
     assert "failed:" in shown["text"][0]
@@ -167,6 +173,24 @@ def test_charts_take_cells_in_any_order_and_failed_ones():
     np.testing.assert_allclose(column(curve(view, 1), hv.Scatter, "best"), view.means.max(axis=0))
     shares = column(bars(view), hv.Bars, "share")
     assert sum(shares) == pytest.approx(1.0)
+
+
+def test_the_importance_is_told_from_a_coarse_part_of_a_grid_but_not_of_a_design():
+    settings = from_toml(CONFIG)[0]
+    sweep, X, y = build_sweep(settings, build_dataset(settings.base))
+    cells = list(sweep.run(X, y, "in-process"))
+    grid = {name: [*values, *(10.0 + k for k in range(5 - len(values)))] for name, values in sweep.grid.items()}
+    places = list(itertools.product(range(5), repeat=2))
+    whole = [replace(cells[k % len(cells)], number=k) for k in range(25)]
+    view = View(Result(grid, ["accuracy"], whole), "accuracy", "accuracy", titles=["β", "λ"], n_cells=25)
+    coarse = [cell for cell, place in zip(whole, places) if not {1, 3} & set(place)]
+    some = replace(view, result=Result(grid, ["accuracy"], coarse))
+    assert len(some.weighed.cells) == 9
+    assert some.importance.exact
+    assert sum(column(bars(some), hv.Bars, "share")) == pytest.approx(1.0)
+    assert replace(view, result=Result(grid, ["accuracy"], coarse[1:])).importance is None
+    assert replace(some, n_cells=12).importance is None  # of a design
+    assert view.weighed is view.result
 
 
 @pytest.mark.parametrize(
