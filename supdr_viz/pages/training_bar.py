@@ -19,6 +19,8 @@ from supdr_viz.views.stage.components import Hub
 
 ITERATION = '<span class="quiet small" aria-hidden="true">Iteration</span>'
 
+BEFORE = '<span class="before">, before the first step</span>'
+
 # A phone has room for the word above the scrubber only.
 LINE_CSS = """
 * { align-self: center; }
@@ -197,7 +199,7 @@ def status_words(
 ) -> list[str]:
     """HTML of the status line's numbers; see `TrainingBar.show_numbers`."""
     up_to = "" if all_there else "up to "
-    parts = [f"{up_to}iteration <b>{iteration:,}</b>{'' if iteration else ', before the first step'}"]
+    parts = [f"{up_to}iteration <b>{iteration:,}</b>{'' if iteration else BEFORE}"]
     rate = numbers.get("rate", 0.0)
     if rate > 0:
         parts.append(_aside(f"{rate:.0f} it/s" if rate >= 10 else f"{rate:.1f} it/s"))
