@@ -35,6 +35,7 @@ class Method:
     help: one sentence.
     estimator: its class.
     form: its knobs.
+    errors: what decides, where the iterations do not change the errors.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Method:
     help: str
     estimator: Any
     form: tuple[Parameter, ...]
+    errors: str = ""
 
     @property
     def iterates(self) -> bool:

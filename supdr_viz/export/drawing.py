@@ -17,9 +17,6 @@ from supdr_viz.views.stage.constants import DRAWN
 from supdr_viz.views.stage.packed_positions import unpacked_places
 from supdr_viz.views.stage.wire import Tree
 
-# By how many pixels a ring is wider than the mark in it.
-RING_GAP = DRAWN["rows"]["ring_gap"]
-
 # Size of marks in pictures that want small ones.
 SMALL = DRAWN["rows"]["small"]
 
@@ -131,7 +128,7 @@ def _draw_rings(pen: Pen, tree: Tree, plane: Tree, *, dark: bool) -> None:
             continue
         colour = getattr(palette(dark), ring["role"])
         ringed = np.unpackbits(ring["rows"], count=len(at), bitorder="little").astype(bool)
-        size = ring["grow"] * tree["rows"]["size"] + RING_GAP
+        size = ring["grow"] * tree["rows"]["size"] + ring["gap"]
         wide = ring["width"] + 2.0 * ring["edge"]
         for tone, width in ([(palette(dark).card, wide)] if ring["edge"] else []) + [(colour, ring["width"])]:
             for row in np.flatnonzero(ringed & np.isfinite(at).all(axis=1)):

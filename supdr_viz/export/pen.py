@@ -96,8 +96,9 @@ class Pen:
         font, text = ImageFont.load_default(11 * self.scale), text.translate(SPELT)
         long, half = font.getlength(text), 7 * self.scale
         left = float(at[0]) - {"left": 0.0, "center": long / 2, "right": long}[align]
-        box = (round(left) - self.scale, round(at[1]) - half, round(left + long) + self.scale, round(at[1]) + half)
-        veil = Image.new("L", (box[2] - box[0], box[3] - box[1]), round(255 * 0.75))
+        edge = DRAWN["words"]["edge"] * self.scale
+        box = (round(left) - edge, round(at[1]) - half, round(left + long) + edge, round(at[1]) + half)
+        veil = Image.new("L", (box[2] - box[0], box[3] - box[1]), round(255 * DRAWN["words"]["ground"]))
         self.image.paste(ground, box, veil)
         ImageDraw.Draw(self.image).text((left, float(at[1])), text, fill=colour, font=font, anchor="lm")
 

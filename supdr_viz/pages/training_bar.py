@@ -19,8 +19,13 @@ from supdr_viz.views.stage.components import Hub
 
 ITERATION = '<span class="quiet small" aria-hidden="true">Iteration</span>'
 
-# A phone has no room for the word; the scrubber's name says it.
-LINE_CSS = "* { align-self: center; } @media (max-width: 599.95px) { .word { display: none; } }"
+BEFORE = '<span class="before">, before the first step</span>'
+
+# A phone has room for the word above the scrubber only.
+LINE_CSS = """
+* { align-self: center; }
+@media (max-width: 599.95px) { .word { position: absolute; top: -3px; left: 12px; width: auto; zoom: .9; } }
+"""
 
 GROW = {"flex": "1 1 240px", "width": "auto", "min-width": "0"}
 
@@ -115,14 +120,16 @@ class TrainingBar:
             self.run.param.update(label="Pause" if running else "Run", icon="pause" if running else "play_arrow")
         self._refresh()
 
-    def show_numbers(self, iteration: int, numbers: dict[str, float], *, task: str = "classification") -> None:
+    def show_numbers(
+        self, iteration: int, numbers: dict[str, float], *, task: str = "classification", all_there: bool = True
+    ) -> None:
         """Show the current values; call it a few times a second at most.
 
         `numbers`: ``rate``, ``objective``, ``train_error``, ``as_new``, ``unlabelled_error``, ``test_error``: errors in
         per cent, or mean squared errors; ``as_new`` of training rows as if they were new. `task`: one of
-        "classification", "regression".
+        "classification", "regression". `all_there`: whether all runs are at this iteration.
         """
-        self._numbers = status_words(iteration, numbers, task=task)
+        self._numbers = status_words(iteration, numbers, task=task, all_there=all_there)
         self._errors = error_words(numbers, task)
         self._refresh()
 
@@ -187,9 +194,12 @@ class TrainingBar:
         )
 
 
-def status_words(iteration: int, numbers: dict[str, float], *, task: str = "classification") -> list[str]:
+def status_words(
+    iteration: int, numbers: dict[str, float], *, task: str = "classification", all_there: bool = True
+) -> list[str]:
     """HTML of the status line's numbers; see `TrainingBar.show_numbers`."""
-    parts = [f"iteration <b>{iteration:,}</b>{'' if iteration else ', before the first step'}"]
+    up_to = "" if all_there else "up to "
+    parts = [f"{up_to}iteration <b>{iteration:,}</b>{'' if iteration else BEFORE}"]
     rate = numbers.get("rate", 0.0)
     if rate > 0:
         parts.append(_aside(f"{rate:.0f} it/s" if rate >= 10 else f"{rate:.1f} it/s"))

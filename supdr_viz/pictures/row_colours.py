@@ -137,8 +137,8 @@ def row_colours(scene: Scene, surface: Surface | None, colour_by: str, quality: 
     if surface is None:
         return np.full(len(scene.code), none, dtype=np.uint8)
     if colour_by == "prediction":
-        return np.where(surface.predicted < none, surface.predicted, none).astype(np.uint8)
-    return np.where(surface.wrong, none + 1, none).astype(np.uint8)
+        return np.where(surface.judged < none, surface.judged, none).astype(np.uint8)
+    return np.where(surface.errors, none + 1, none).astype(np.uint8)
 
 
 def _computed(scene: Scene, surface: Surface, key: str) -> NDArray:
@@ -167,7 +167,7 @@ def _values(scene: Scene, surface: Surface | None, colour_by: str) -> NDArray:
         return np.where(hidden_rows(scene), np.nan, scene.target)
     if surface is None:
         return np.full(len(scene.target), np.nan)
-    return surface.predicted if colour_by == "prediction" else np.abs(surface.predicted - scene.target)
+    return surface.judged if colour_by == "prediction" else np.abs(surface.judged - scene.target)
 
 
 def trust_range(trust: NDArray | None) -> tuple[float, float]:

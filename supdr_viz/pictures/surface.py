@@ -52,7 +52,7 @@ def evaluate(
     # Training rows have two predictions: their own, which saw their labels, and that of the regions they lie in.
     tested = _predict(fitted, split.X_test)
     predicted = np.concatenate([fitted.transduction_, tested])
-    placed = np.concatenate([_placed(fitted, scene, split, at_rest=resolution >= FINE), tested])
+    placed = np.concatenate([_placed(fitted, scene, split, needed=latent.as_new or resolution >= FINE), tested])
     targets = np.concatenate([split.truth_train, split.y_test])
     if scene.task == "regression":
         value_range = scene.value_range
@@ -71,6 +71,7 @@ def evaluate(
         wrong=wrong,
         beyond=beyond,
         value_range=value_range,
+        as_new=latent.as_new,
     )
 
 
@@ -83,12 +84,12 @@ def with_latent(surface: Surface, fitted: Any, scene: Scene, latent: LatentPlane
     return replace(surface, latent=_latent_sheet(fitted, latent, classes, surface.value_range, COARSE))
 
 
-def _placed(fitted: Any, scene: Scene, split: Split, *, at_rest: bool) -> NDArray:
+def _placed(fitted: Any, scene: Scene, split: Split, *, needed: bool) -> NDArray:
     """Predict training rows as new ones; of many only those that are looked at, the others have their own.
 
-    NaN of a regression that goes on: no ring depends on it, and it is a third of what a surface costs.
+    NaN of a regression where it is not needed: no ring depends on it, and it is a third of what a surface costs.
     """
-    if scene.task == "regression" and not at_rest:
+    if scene.task == "regression" and not needed:
         return np.full(len(split.X_train), np.nan)
     if scene.looked_at is None:
         return _predict(fitted, split.X_train)
@@ -114,12 +115,19 @@ class LatentPlane:
     axes (d, 2): orthonormal columns; a single column and a zero one when d = 1.
     extent: (x_low, x_high, y_low, y_high).
     head (one of "fitted", "calibrated"): which head's surface belongs to the rows shown.
+    as_new: whether training rows stand where new ones would.
     """
 
     def __init__(
-        self, mean: NDArray, axes: NDArray, extent: Extent = (0.0, 1.0, 0.0, 1.0), head: str = "fitted"
+        self,
+        mean: NDArray,
+        axes: NDArray,
+        extent: Extent = (0.0, 1.0, 0.0, 1.0),
+        head: str = "fitted",
+        *,
+        as_new: bool = False,
     ) -> None:
-        self.mean, self.axes, self.extent, self.head = mean, axes, extent, head
+        self.mean, self.axes, self.extent, self.head, self.as_new = mean, axes, extent, head, as_new
 
     @property
     def exact(self) -> bool:
@@ -196,8 +204,7 @@ def _latent_sheet(
     points, x, y = grid(latent.extent, resolution)
     scores = fitted.latent_decision_function(latent.lift(points), head=latent.head)
     caption = "" if latent.exact else "slice through the mean"
-    sheet = _sheet(scores, x, y, latent.extent, classes, value_range, caption, _has_margin(fitted))
-    return replace(sheet, for_training=latent.head == "fitted" and bool(getattr(fitted, "calibrate", False)))
+    return _sheet(scores, x, y, latent.extent, classes, value_range, caption, _has_margin(fitted))
 
 
 def _sheet(

@@ -196,6 +196,7 @@ class Frame:
     truth: how true the plane is, as far as it was asked for; it may be of an earlier iteration.
     axis_words: what the axes of the latent plane mean in terms of the columns.
     as_new: whether training rows stand where new ones would, placed without their labels.
+    only_training: whether the regions of the latent plane decide for training rows alone.
     """
 
     number: int
@@ -215,6 +216,11 @@ class Frame:
     truth: MapQuality | None = None
     axis_words: tuple[str, str] = ("", "")
     as_new: bool = False
+    only_training: bool = False
+
+    def shown_latent(self, scene: Scene) -> NDArray:
+        """Return where the rows are drawn in the latent plane, (n, 2): NaN of those that its regions do not judge."""
+        return np.where(scene.is_test[:, None], np.nan, self.latent) if self.only_training else self.latent
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +253,6 @@ class Sheet:
     boundary, margin: where the winning class changes; where |f| = 1 (two classes, methods with a margin).
     resolution: evaluated points per axis; the image has more cells.
     caption: empty, or what the surface is when the plane is not the whole space.
-    for_training: whether it decides for training rows alone: new ones are predicted by a classifier of their own.
     relief: by which the next surface comes from this one.
     """
 
@@ -258,7 +263,6 @@ class Sheet:
     resolution: int = 0
     caption: str = ""
     relief: Relief | None = None
-    for_training: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,6 +282,7 @@ class Surface:
     counted: the iteration at which they were counted last: that of `density`.
     values: what colours or sizes of rows stand for that is computed from the fitted method, by the keys of
         `pictures.fitted_values`, each (n,).
+    as_new: whether training rows stand in the latent plane where new ones would: then they are judged as new ones.
     """
 
     iteration: int
@@ -293,6 +298,17 @@ class Surface:
     rates: dict[str, float] = field(default_factory=dict)
     counted: int | None = None
     values: dict[str, NDArray] = field(default_factory=dict)
+    as_new: bool = False
+
+    @property
+    def judged(self) -> NDArray:
+        """Predictions of all rows where they stand in the latent plane, (n,)."""
+        return self.placed if self.as_new else self.predicted
+
+    @property
+    def errors(self) -> NDArray:
+        """Which rows are misclassified where they stand in the latent plane, (n,)."""
+        return self.beyond if self.as_new else self.wrong
 
     def at_rest(self) -> Surface:
         """Return the surface without what moves to the next one: for files, which are to be small."""

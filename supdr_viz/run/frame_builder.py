@@ -135,8 +135,8 @@ class FrameBuilder:
         shown = folded if options.latent == "transform" and folded is not None else embedding
         test = self._embedded(fitted, self.split.X_test, some_test)
         self.complete = some_test is self._drawn_test
-        head = "calibrated" if options.latent == "transform" and calibrates else "fitted"
-        latent = self._place(shown, test, options.latent_axes, head)
+        as_new = options.latent == "transform"
+        latent = self._place(shown, test, options.latent_axes, as_new=as_new, calibrates=calibrates)
         self._everyone = partial(latent_rows, fitted, self.split, options.latent)
         assert self.plane is not None
         pulled = None
@@ -145,6 +145,8 @@ class FrameBuilder:
         if not incomplete:
             mode = self.mode(fitted, options.method_mode)
             self._picture = self._draw(mode, fitted, snapshot, losses=losses, segments=segments, study=study)
+        if as_new:
+            numbers, errors = _errors_as_new(numbers), replace(errors, values=_errors_as_new(errors.values))
         self._number += 1
         return Frame(
             number=self._number,
@@ -163,7 +165,8 @@ class FrameBuilder:
             picture=self._picture,
             truth=self.truth if options.truth else None,
             axis_words=self._columns.words(latent) if embedding.shape[1] > 1 else ("", ""),
-            as_new=options.latent == "transform",
+            as_new=as_new,
+            only_training=calibrates and not as_new,
         )
 
     def incomplete_surface(self, fitted: Any) -> Surface | None:
@@ -275,16 +278,25 @@ class FrameBuilder:
             offered["places"] = self.places
         return mode.draw(offered)
 
-    def _place(self, shown: NDArray, test: NDArray, axes: tuple[int, int] | None, head: str) -> NDArray:
-        """Place the rows that are drawn singly; the others are counted, and when it is their turn."""
+    def _place(
+        self, shown: NDArray, test: NDArray, axes: tuple[int, int] | None, *, as_new: bool, calibrates: bool
+    ) -> NDArray:
+        """Place the rows that are drawn singly; the others are counted, and when it is their turn.
+
+        Where the calibrated classifier decides for new rows and the plane shows the regions of the other one, it is as
+        large as training rows need: see `Frame.shown_latent`.
+        """
         previous, drawn = self.plane, self._drawn
         some = shown if self._drawn_train is None else shown[self._drawn_train]
         some = some if self.complete else some[np.isfinite(some).all(axis=1)]
-        plane = LatentPlane(*latent_axes(some, axes, previous.axes if previous else None), head=head)
+        head = "calibrated" if as_new and calibrates else "fitted"
+        mean, directions = latent_axes(some, axes, previous.axes if previous else None)
+        plane = LatentPlane(mean, directions, head=head, as_new=as_new)
         train = shown if self._drawn_train is None else shown[self._drawn_train]
         rows = np.concatenate([train, test if self._drawn_test is None else test[self._drawn_test]])
         points = plane.place(rows)
-        observed = points if self.complete else points[np.isfinite(points).all(axis=1)]
+        visible = points[: len(train)] if calibrates and not as_new else points
+        observed = visible if self.complete else visible[np.isfinite(visible).all(axis=1)]
         plane.extent = steady_extent(without_outliers(observed), previous.extent if previous else None)
         self.plane = plane
         whole = drawn is None and self.complete
@@ -330,6 +342,13 @@ def latent_rows(fitted: Any, split: Split, shown: str) -> NDArray:
     """Return the latent rows of all rows, training rows first: as learnt, or as new ones."""
     train = fitted.transform(split.X_train) if shown == "transform" else fitted.embedding_
     return np.concatenate([train, fitted.transform(split.X_test)]) if len(split.X_test) else train
+
+
+def _errors_as_new(errors: dict[str, Any]) -> dict[str, Any]:
+    """Let the error of training rows be that of them as new ones, where it is known."""
+    if "as new" not in errors:
+        return errors
+    return {name: errors["as new" if name == "train" else name] for name in errors if name != "as new"}
 
 
 def _latent_caption(options: DisplayOptions, n_components: int, embedding: str) -> str:

@@ -131,7 +131,7 @@ class RowValues:
         if name in (self.target_name, self.usual_target):
             return Column(name, scene.target.astype(float), scene.class_names)
         if name == PREDICTED and self.surface is not None:
-            return Column(name, self.surface.predicted.astype(float), scene.class_names)
+            return Column(name, self.surface.judged.astype(float), scene.class_names)
         if name == TRUST and self.quality is not None:
             return Column(name, self.quality.trust.round(3))
         return Column(name, self._compute(self.computed[name]))

@@ -40,7 +40,8 @@ STATUS_CSS = """
 .chip.failed { color: var(--supdr-failed); } .chip.quiet { color: var(--supdr-secondary); }
 b { font-variant-numeric: tabular-nums; }
 .numbers { flex: 1 1 0; min-width: 240px; font-variant-numeric: tabular-nums; }
-.part { white-space: nowrap; } .part:has(.ending, .long) { white-space: normal; }
+.part { white-space: nowrap; } .part:has(.long) { white-space: normal; }
+@media (min-width: 600px) { .part:has(.ending) { display: block; } .part:has(+ .part .ending) .dot { display: none; } }
 @media (max-width: 599.95px) { .numbers:has(.ending) .part:has(.aside) { display: none; } }
 """
 
@@ -58,9 +59,9 @@ HEAD_CSS = """
 .head .note, .keys { color: var(--supdr-secondary); font-size: 12px; display: inline-flex; flex-wrap: wrap;
 column-gap: 10px; }
 .head .note:not(.text) { flex: 1 1 0; min-width: 180px; }
-.head .note.text { display: block; flex: 1 0 100%; max-width: 100%; line-height: 1.3;
-white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-@media (max-width: 599.95px) { .head .note.text { white-space: normal; } .head .note.text .key { margin-left: 6px; } }
+.head .note.text { display: block; flex: 1 0 100%; max-width: 100%; line-height: 16px; height: 16px; overflow: hidden; }
+@media (max-width: 599.95px) { .head .note.text { height: auto; } .head .note.text .key { margin-left: 6px; } }
+.whole { display: inline-block; max-width: 100%; vertical-align: top; }
 .key { display: inline-flex; align-items: center; gap: 4px; white-space: nowrap; }
 .note.text .key { margin-left: 8px; vertical-align: bottom; }
 .key i { display: inline-block; box-sizing: border-box; flex: none; }
@@ -108,10 +109,22 @@ def markdown(text: str) -> str:
 
 
 def card_head(title: str, note: str = "", marks: str = "") -> str:
-    """Write a card's first row; `note` and `marks`, a legend behind it, are HTML."""
-    kind = "note" if "<" in note else f'note text" title="{note}'  # a caption that is cut shows whole on hovering
-    said = f"{note} {marks}" if marks else note
+    """Write a card's first row; `note` and `marks`, a legend behind it, are HTML.
+
+    Pointing at a caption says what of it there was no room for.
+    """
+    kind = "note" if "<" in note else f'note text" title="{note}'
+    said = f"{note} {marks}" if "<" in note else whole_parts(note, marks)
     return f'<div class="head"><h3>{escape(title)}</h3><span class="{kind}">{said}</span></div>'
+
+
+def whole_parts(caption: str, marks: str = "") -> str:
+    """Write a caption so that whole parts of it, the last ones, are left out where there is no room: none is cut.
+
+    `caption`, `marks`: HTML; the latter, a legend, stands behind the first part.
+    """
+    first, *others = (f'<span class="whole">{each}</span>' for each in caption.replace(" · ", "\n· ").split("\n"))
+    return " ".join(each for each in (first, marks, *others) if each)
 
 
 def explained(content: str, help: str, kind: str = "") -> str:

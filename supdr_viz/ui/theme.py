@@ -30,7 +30,7 @@ class Palette:
     page, card: backgrounds.
     text, secondary, border, grid: text, quiet text, outlines, grid lines.
     classes: colour of each class.
-    error: rings around errors; the test curve.
+    error: rings around errors.
     support: rings around support vectors.
     boundary: decision boundary and margins.
     muted: unlabelled rows, and what has no value.

@@ -32,6 +32,7 @@ from supdr_viz.ui.markup import escape as escape
 from supdr_viz.ui.markup import explained as explained
 from supdr_viz.ui.markup import legend as legend
 from supdr_viz.ui.markup import symbols as symbols
+from supdr_viz.ui.markup import whole_parts as whole_parts
 from supdr_viz.ui.own_files import OwnFile
 from supdr_viz.ui.own_files import sheet as sheet
 from supdr_viz.ui.page_thread import follow, locked_callback

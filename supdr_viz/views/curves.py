@@ -21,6 +21,9 @@ from supdr_viz.views.stage.wire import plain_extent
 ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 EMPTY_EXTENT = (0.0, 10.0, 0.0, 1.0)
 
+# Share of a logarithmic axis within which the words of two ticks would touch.
+NEAR_END = 0.1
+
 
 @dataclass(frozen=True)
 class Style:
@@ -219,7 +222,8 @@ def log_axis(low: float, high: float) -> tuple[float, float, list[float]]:
         ticks = [float(decade) for decade in decades]
         if stride == 1:
             bottom, top = _round_log(bottom, up=False), _round_log(top, up=True)
-            ticks = sorted({bottom, top, *ticks})
+            near = NEAR_END * (top - bottom)
+            ticks = [bottom, *(tick for tick in ticks if bottom + near <= tick <= top - near), top]
         else:
             bottom, top = ticks[0], ticks[-1]
         room = 0.03 * (top - bottom)

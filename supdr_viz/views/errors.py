@@ -18,14 +18,17 @@ STYLES = {
     "unlabelled": Style("unlabelled", "curve 1", width=2.2),
     "constant": Style("constant predictor", "muted", "dashed"),
     "validation": Style("validation", "curve 2", "dotdash", width=1.8),
-    "test": Style("test", "error", width=2.0),
+    "test": Style("test", "curve 4", width=2.0),
     "support vectors": Style("support vectors", "curve 3", "dotted"),
 }
 # Errors that are said and not drawn.
 NOT_DRAWN = ("as new",)
 
 SHUFFLED = "shuffled labels"
-MEANING = "training rows placed using their labels; the status line has their error if placed without"
+MEANINGS = {
+    False: "training rows placed using their labels; the status line has their error if placed without",
+    True: "training rows placed without their labels, as new ones are",
+}
 SUPPORT = "share of the labelled training rows that hold the boundary; no error"
 # Squared errors that span more than this are drawn on a logarithmic axis.
 MANY_FOLD = 30.0
@@ -34,13 +37,17 @@ LEAST_SHOWN = 2.0
 
 
 class Errors(CurveView):
-    """Errors of training and test rows and the share of support vectors, in per cent; regression: squared errors."""
+    """Errors of training and test rows and the share of support vectors, in per cent; regression: squared errors.
+
+    `note`: said beside the legend.
+    """
 
     title = "Error"
 
     def __init__(self, stage: Stage, name: str) -> None:
         self.is_regression = False
         self.band: tuple[float, float] | None = None
+        self.note, self._as_new = "", False
         super().__init__(stage, name)
 
     def show_scene(self, scene: Scene) -> None:
@@ -49,6 +56,11 @@ class Errors(CurveView):
         self.title, self.unit = ("Mean squared error", "") if self.is_regression else ("Error", "%")
         super().show_scene(scene)
         self.show_band(None)
+
+    def show_frame(self, frame: Frame) -> None:
+        """Send what the curves gained; note which training error they show."""
+        self._as_new = frame.as_new
+        super().show_frame(frame)
 
     def show_curves(self, curves: Curves, iteration: int, span: tuple[int, int]) -> None:
         """Send what curves gained; name support vectors in the title where they have a curve."""
@@ -101,11 +113,15 @@ class Errors(CurveView):
     def legend(self) -> list[LegendEntry]:
         """Entries of the curves shown: train, test, then the rest."""
         order = ("train", "labelled", "unlabelled", "validation", "test")
-        helps = {"train": MEANING, "support vectors": SUPPORT}
+        helps = {"train": MEANINGS[self._as_new], "support vectors": SUPPORT}
         entries = [replace(each, help=helps.get(each.name, each.help)) for each in super().legend]
         if self.band is not None:
             entries.append(LegendEntry(SHUFFLED, css("muted"), help="errors of fits to shuffled labels, 19 of 20"))
         return sorted(entries, key=lambda entry: order.index(entry.name) if entry.name in order else len(order))
+
+    def caption(self, frame: Frame | None = None) -> str:
+        """Return what is said beside the legend, plain text."""
+        return self.note
 
     def cursor(self, curves: Curves, iteration: int) -> int:
         """Return the viewed iteration or, where the curves do not reach it yet, the last at which errors are known."""

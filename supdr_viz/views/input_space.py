@@ -54,10 +54,19 @@ class InputPlane(PlaneView):
         elif surface is not None and surface.input is None:
             regions = "no regions"  # between bits or counts
         elif not plane.exact:
-            regions = "slice of regions"
+            regions = self._slice
         elif shows_target(scene, self.points.colour_by):
+            new = frame.only_training if (frame := frame or self.points.frame) is not None else False
             regions = f"regions: predicted {'class' if scene.task == 'classification' else 'value'}"
+            regions += " of new rows" if new else ""
         return " · ".join(part for part in (what, regions, self.points.some_ringed("input")) if part)
+
+    @property
+    def _slice(self) -> str:
+        """Say why rows may be ringed on their own side of a boundary that is drawn: they have other columns, too."""
+        if self.points.ring != "error" or self.points.is_regression:
+            return "slice of regions"
+        return "slice; rings by all columns" if self.points.small else "slice of regions · rings by all columns"
 
 
 class InputSpace(InputPlane):

@@ -7,12 +7,11 @@ import numpy as np
 from supdr.quality.near import NO_ROW
 from supdr_viz.data.number_format import per_cent
 from supdr_viz.pictures.picture import Number
-from supdr_viz.pictures.row_colours import shows_target
 from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
 from supdr_viz.views.colours import MISPLACED
 from supdr_viz.views.figures import LegendEntry
 from supdr_viz.views.plane import PlaneView, ring_entry
-from supdr_viz.views.points import CROWD, Points
+from supdr_viz.views.points import Points
 
 # Measures of `supdr.quality` that are said on pointing at the verdict: in a word, and in a few.
 MEASURES = {
@@ -20,6 +19,12 @@ MEASURES = {
     "continuity": ("continuity", "1: no lost neighbours"),
     "knn_error": ("k-NN error", "of a vote of the nearest on the map"),
 }
+
+KEPT = (
+    "Kept are those of a row's nearest on the map that are among its nearest in the data; misplaced is a row whose "
+    "neighbours on the map are far away in the data."
+)
+ONLY_TRAINING = "The fit to training rows; transform shows new rows."
 
 # Test rows from which on they say how well new rows are separated.
 FEWEST = 20
@@ -67,7 +72,8 @@ class LatentSpace(PlaneView):
             if np.isfinite(quality.numbers.get(name, np.nan))
         ]
         rows = f"the {quality.n_new:,} test rows" if quality.n_new else "all rows"
-        return f"Of {rows}: {', '.join(said)}." if said else ""
+        numbers = f"Of {rows}: {', '.join(said)}. " if said else ""
+        return f"{numbers}{KEPT}"
 
     @property
     def verdict(self) -> str:
@@ -78,7 +84,7 @@ class LatentSpace(PlaneView):
         if self.points.frame is None:
             return ""
         if self.points.colour_by != "trust":
-            return _warning(self.points.frame, self.points.scene)
+            return _warning(self.points.frame, self.points.scene) or self._what_is_missing
         quality = self.points.frame.truth
         return "Computing trust …" if quality is None else _verdict(quality)
 
@@ -93,31 +99,22 @@ class LatentSpace(PlaneView):
         if surface is not None and surface.counted is not None and surface.counted != frame.iteration:
             return f"{frame.latent_caption} · density of iteration {surface.counted:,}"
         regions = "slice of regions" if self.sheet is not None and self.sheet.caption else ""
-        outside = f"{beyond:,} outside" if (beyond := _outside(frame)) else ""
-        whose = "" if self.points.small else self.whose_regions  # where many planes are small, their page says so
-        parts = frame.latent_caption, whose, regions, outside, *self._rings
+        outside = f"{beyond:,} outside" if (beyond := _outside(frame, self.points.scene)) else ""
+        rings = self.points.some_ringed("latent"), self.points.some_ringed("support")
+        parts = frame.latent_caption, regions, outside, *rings
         return " · ".join(part for part in parts if part)
 
     @property
-    def whose_regions(self) -> str:
-        """Say that the regions do not decide for the test rows in them, if so."""
-        points = self.points
-        if self.sheet is None or not self.sheet.for_training or points.scene is None or not points.scene.is_test.any():
-            return ""
-        return "regions: for filled rows" if shows_target(points.scene, points.colour_by) else ""
+    def _what_is_missing(self) -> str:
+        """Say that test rows are not on the map, and how to see them."""
+        frame, scene = self.points.frame, self.points.scene
+        left_out = frame is not None and frame.only_training and scene is not None and bool(scene.is_test.any())
+        return ONLY_TRAINING if left_out else ""
 
     @property
     def legend(self) -> list[LegendEntry]:
         """The meaning of marks that no other plane has; for the others see `plane.points_legend`."""
         return [ring_entry("support", self.points.colour_by)] if self.points.rings_support else []
-
-    @property
-    def _rings(self) -> tuple[str, ...]:
-        """Which rows have no rings although others of their kind have, or would have if they were fewer."""
-        points = self.points
-        if not points.small and points.ring == "error" and points.support_share > CROWD:
-            return points.some_ringed("latent"), f"{per_cent(points.support_share)} support vectors: rings hidden"
-        return points.some_ringed("latent"), points.some_ringed("support")
 
 
 def _warning(frame: Frame, scene: Scene | None) -> str:
@@ -134,21 +131,19 @@ def _warning(frame: Frame, scene: Scene | None) -> str:
     return f"Only training rows look separated: {train:.0f}\u00a0% wrong, of new ones {test:.0f}\u00a0%."
 
 
-def _outside(frame: Frame) -> int:
+def _outside(frame: Frame, scene: Scene | None) -> int:
     """Count the rows that lie beyond the frame, which few far ones do not decide."""
     left, right, bottom, top = frame.latent_extent
-    x, y = frame.latent.T
+    x, y = (frame.latent if scene is None else frame.shown_latent(scene)).T
     return int(((x < left) | (x > right) | (y < bottom) | (y > top)).sum())
 
 
 def _verdict(quality: MapQuality) -> str:
-    """Say in a sentence how far the map can be trusted, of the rows that were looked at."""
-    measured, k = np.isfinite(quality.trust), quality.n_neighbors
-    true, misplaced = np.mean(quality.false[measured] == NO_ROW), int((quality.trust[measured] < MISPLACED).sum())
-    rows = f"{misplaced:,} rows are" if misplaced != 1 else "1 row is"
-    kept = f"On average, {per_cent(true)} of a row's {k} nearest on the map are among its {k} nearest in the data."
-    whose = "their" if misplaced != 1 else "its"
-    return f"{kept} {rows} misplaced (ringed): {whose} neighbours on the map are far away in the data."
+    """Say in a line how far the map can be trusted, of the rows that were looked at."""
+    measured = np.isfinite(quality.trust)
+    kept, misplaced = np.mean(quality.false[measured] == NO_ROW), int((quality.trust[measured] < MISPLACED).sum())
+    rows = f"{misplaced:,} row{'s' if misplaced != 1 else ''} misplaced"
+    return f"{per_cent(kept)} of {quality.n_neighbors} neighbours kept, {rows}."
 
 
 def _number(word: str, value: float, regression: bool) -> Number:

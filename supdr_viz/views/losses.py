@@ -14,7 +14,7 @@ from supdr_viz.views.figures import LegendEntry
 # What curves are, in a sentence.
 WORDS = {
     "objective": "what the method makes small: the sum of the terms",
-    "surrogate": "what a step of the solver makes small instead: close to the objective, and easier",
+    "goal of a step": "what a step of the solver makes small instead: close to the objective, and easier",
     "lower bound": "proved: no solution has an objective below it; the gap is the share of the objective above it",
     "reconstruction": "how far the map is from giving the columns of the data back",
     "neighbours": "how far neighbours on the map are from those in the data",
@@ -73,7 +73,7 @@ class Losses(CurveView):
         if "bound" in names:
             styles["bound"] = Style("lower bound", "secondary", "dashed", width=1.2)
         if "surrogate" in names:
-            styles["surrogate"] = Style("surrogate", "text", "dotted", width=2.0)
+            styles["surrogate"] = Style("goal of a step", "text", "dotted", width=2.0)
         if "objective" in names:
             styles["objective"] = Style("objective", "curve 0", width=2.6)
         return styles
@@ -101,14 +101,12 @@ class Losses(CurveView):
 
     @property
     def legend(self) -> list[LegendEntry]:
-        """Entries of the curves shown: the objective, its terms, the surrogate, the bound with the gap it leaves."""
-        order = {"objective": 0, "surrogate": 2, "lower bound": 3}
+        """Entries of the curves to be seen: the objective, its terms, the surrogate, the bound with its gap."""
+        order = {"objective": 0, "goal of a step": 2, "lower bound": 3}
         entries = [replace(entry, help=WORDS.get(entry.name, "")) for entry in super().legend]
         entries.sort(key=lambda entry: order.get(entry.name, 1))
         if self._is_covered:
-            entries = [
-                replace(each, name="surrogate ≈ objective") if each.name == "surrogate" else each for each in entries
-            ]
+            entries = [each for each in entries if each.name != "goal of a step"]
         if self._gap is None:
             return entries
         name = f"lower bound ({self._gap:.1f} % below)"

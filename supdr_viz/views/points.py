@@ -24,6 +24,7 @@ from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
 from supdr_viz.ui.theme import palette
 from supdr_viz.views.colours import ERROR_SHADES, LARGE_SPREAD, SHADES, UNKNOWN, misplaced_rows, scale, shades_of
 from supdr_viz.views.marker_shapes import SHAPES
+from supdr_viz.views.stage.constants import DRAWN
 from supdr_viz.views.stage.packed_positions import Places, packed_places, unpacked_places
 from supdr_viz.views.stage.stage import Selection, Stage
 from supdr_viz.views.stage.wire import packed_bits
@@ -44,9 +45,12 @@ MOST_RINGS = 120
 # Of more rings each is drawn fainter, down to this share.
 EASY_RINGS, LEAST_EASE = 300, 0.5
 
-# Of more than this share of the rows, rings hide the map: errors have faint ones then, support vectors none.
-CROWD = 0.25
-FAINT_RING = 0.5
+# Of more than this share of the rows, unless they are few, rings would hide the map: they are faint, thin, and close to
+# their marks then.
+CROWD, FEW_RINGS = 0.1, 8
+FAINT_RING, THIN_RING, CLOSE_RING = 0.58, 1.0, 3.0
+# Of more than this share of the labelled rows, support vectors have no rings.
+MOST_SUPPORT = 0.25
 
 # Width of rings on small planes, which are compared: there it does not depend on how many there are.
 SMALL_RING = 1.0
@@ -66,7 +70,8 @@ class Ring(NamedTuple):
     """Look of the rings around some rows.
 
     `name`: for the legend; `role`: colour; `one`: what one such row is called; `help`: what the name means; `edge`:
-    width of edges in the colour of the card on both sides, which set it off from rows of its own colour.
+    width of edges in the colour of the card on both sides, which set it off from rows of its own colour; `gap`: by how
+    many pixels it is wider than the mark in it.
     """
 
     name: str
@@ -76,6 +81,7 @@ class Ring(NamedTuple):
     one: str
     help: str
     edge: float = 0.0
+    gap: float = DRAWN["rows"]["ring_gap"]
 
 
 RINGS = {
@@ -185,7 +191,7 @@ class Points:
     @property
     def rings_support(self) -> bool:
         """Whether support vectors have rings in the latent plane: not where nearly all rows would have one."""
-        return not self.small and self.ring == "error" and 0.0 < self.support_share <= CROWD
+        return not self.small and self.ring == "error" and 0.0 < self.support_share <= MOST_SUPPORT
 
     def places(self, view: str) -> NDArray:
         """Return where the rows stand in a view, (n, 2), as the browser was told; NaN: they are not shown."""
@@ -315,7 +321,7 @@ class Points:
         self._facts_shown = now
         facts: dict[str, Any] = {"measure": "" if self._row_value is None else self._row_value.name}
         if self.surface is not None:
-            predicted = self._of(self.surface.predicted)
+            predicted = self._of(self.surface.judged)
             facts["predicted"] = predicted.astype(float if self.is_regression else np.uint8)
         if self._row_value is not None:
             facts["value"] = np.asarray(self._row_value.values, dtype=float)[self.drawn]
@@ -375,12 +381,12 @@ class Points:
             marked = self._of(self._marked(view))
             shown = self._some(marked)
             self._ringed[view] = int(np.count_nonzero(marked)), int(np.count_nonzero(shown))
-            look, untrusted = RINGS[self.ring], self.ring == "misplaced"
-            ease, grow = (1.0, GROW) if untrusted else (_ease(shown), 1.0)
+            look, grow = RINGS[self.ring], GROW if self.ring == "misplaced" and not self.small else 1.0
             if self.small:
-                look, grow = look._replace(width=SMALL_RING, edge=0.0), 1.0
-            elif np.count_nonzero(shown) > CROWD * self.n_rows:
-                look, ease, grow = look._replace(width=1.0, edge=0.0), FAINT_RING * ease, 1.0
+                look = look._replace(width=SMALL_RING, edge=0.0)
+            if np.count_nonzero(shown) > max(CROWD * self.n_rows, FEW_RINGS):
+                look, grow = look._replace(width=THIN_RING, alpha=FAINT_RING, edge=0.0, gap=CLOSE_RING), 1.0
+            ease = 1.0 if self.ring == "misplaced" else _ease(shown)
             role = ring_role(self.ring, self.colour_by)
             self._put(view, ring={"rows": packed_bits(shown), **_look(look, role, ease, grow)})
 
@@ -411,7 +417,7 @@ class Points:
     @property
     def errors(self) -> NDArray | None:
         """Which rows (n,) are misclassified; None: that is not known."""
-        return None if self.surface is None else self.surface.wrong
+        return None if self.surface is None else self.surface.errors
 
     @property
     def misplaced(self) -> NDArray | None:
@@ -513,7 +519,7 @@ def _picture_of(frame: Frame, mode: str | None) -> Picture | None:
 def _packed(frame: Frame, scene: Scene, pulled: bool, mode: str | None) -> dict[str, dict[str, Places]]:
     """Return where the rows that are drawn stand, by view: their places, and the ends of lines from there."""
     picture = _picture_of(frame, mode)
-    packed = {"latent": {"place": packed_places(_drawn(frame.latent, scene))}}
+    packed = {"latent": {"place": packed_places(_drawn(frame.shown_latent(scene), scene))}}
     if pulled and frame.pulled is not None:
         packed["latent"]["ends"] = packed_places(some_rows(_drawn(frame.pulled, scene)))
     if picture is not None and picture.rows is not None:
@@ -526,7 +532,8 @@ def _packed(frame: Frame, scene: Scene, pulled: bool, mode: str | None) -> dict[
 def _look(ring: Ring, role: str = "", ease: float = 1.0, grow: float = 1.0) -> dict[str, Any]:
     """Return how rings look, as the stage has it; `ease`: how faint they are, `grow`: how large marks in them are."""
     alpha = ease * ring.alpha
-    return {"role": role or ring.role, "width": ring.width, "edge": ring.edge, "alpha": alpha, "grow": grow}
+    look = {"width": ring.width, "edge": ring.edge, "gap": ring.gap, "alpha": alpha, "grow": grow}
+    return {"role": role or ring.role, **look}
 
 
 def _ease(ringed: NDArray) -> float:

@@ -127,6 +127,49 @@ def test_a_phone_shows_both_squares_on_one_screen(open_app):
     assert findings(app.page) == []
 
 
+CUT = """(parts) => parts.filter((part) => {
+  const {left, right, top, bottom, width} = part.getBoundingClientRect()
+  const line = (part.closest(".note, div") ?? part.parentElement).getBoundingClientRect()
+  const seen = width > 0 && top < line.bottom - 1 && bottom > line.top + 1
+  const beyond = right > line.right + 1 || left < line.left - 1 || bottom > line.bottom + 3
+  return seen && (beyond || part.scrollWidth > part.clientWidth + 1)
+}).map((part) => part.textContent)"""
+"""Parts of captions that are seen, but not whole."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [
+        ("explorer", "?data=spirals&data.n_per_class=500&method=NSDR&method.gamma=0.001"),
+        ("explorer", "?data=digits&method=LSDR&method.n_components=9&view.colour=trust"),
+        ("compare", "?data=xor&data.n_noise_features=3&method=PCAProjection&b=LSDR&c=NSDR&d=MAC"),
+        ("compare", "?data=digits&method=LSDR&method.n_components=9&b=ClassAtlas&c=MAC"),
+    ],
+)
+def test_no_caption_is_cut(open_app, page, query):
+    app = open_app(query, page=page)
+    for _step in range(2):
+        for size in ((1440, 900), (1280, 800), (390, 844)):
+            app.resize(*size)
+            app.settle()
+            assert app.page.locator(".whole").count() > 2
+            assert app.page.locator(".whole").evaluate_all(CUT) == [], size
+        app.press("Step").settle()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 1440])
+def test_how_a_run_ended_stands_on_a_line_of_its_own(open_app, width):
+    app = open_app("?data=spirals&data.n_per_class=60&method=MAC&method.max_iter=3", size=(width, 800))
+    app.press("Run").settle()
+    ending = app.page.locator(".status .ending").filter(visible=True)
+    expect(ending).to_have_text("Press Run for more iterations.")
+    box, numbers = ending.bounding_box(), app.page.locator(".status .numbers").first.bounding_box()
+    assert box["height"] < 24
+    assert box["y"] + box["height"] <= numbers["y"] + numbers["height"] + 1
+
+
 @pytest.mark.slow
 def test_a_notice_does_not_move_the_page(open_app):
     """What is in the way lies over the plots, which are dimmed."""

@@ -10,7 +10,6 @@ export const UNSELECTED = 0.25 // opacity of images where rows are selected
 const {boundary: BOUNDARY, margin: MARGIN} = constants.lines
 const MARK = {shape: "circle", size: constants.mark, fill: 1, line: 1, width: 1.6}
 const DRAWN_POINT = {size: 12, fill: 1, line: 1, width: 1.6}
-const LABEL_GROUND = 0.75 // opacity of the ground of words
 const LINE = 18 // pixels from line to line
 
 // Lines through points (x, y, x, y, ...); NaN stands between lines.
@@ -166,9 +165,10 @@ function drawWord(pen, text, x, y, colour, align) {
   const wide = pen.measureText(text).width
   const left = x - {left: 0, center: wide / 2, right: wide}[align]
   pen.textAlign = align
-  pen.globalAlpha = LABEL_GROUND
+  const {ground, edge} = constants.words
+  pen.globalAlpha = ground
   pen.fillStyle = shade("card")
-  pen.fillRect(left - 1, y - 7, wide + 2, 14)
+  pen.fillRect(left - edge, y - 7, wide + 2 * edge, 14)
   pen.globalAlpha = 1
   pen.fillStyle = colour
   pen.fillText(text, x, y)

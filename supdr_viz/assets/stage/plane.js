@@ -209,7 +209,7 @@ export class Plane {
     const grow = ring.grow ?? 1
     const ringLooks = new Map()
     const lookOf = (factor) => {
-      const size = grow * factor * board.size + RING_GAP
+      const size = grow * factor * board.size + (ring.gap ?? RING_GAP)
       if (!ringLooks.has(size)) ringLooks.set(size, {shape: "circle", size, fill: 0, line: 1, width: ring.width})
       return ringLooks.get(size)
     }

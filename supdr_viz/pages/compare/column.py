@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,9 +30,8 @@ class Facts:
     label, note: method, and its settings that differ from the defaults.
     state: what the run is doing, and why it stopped.
     iteration: None before the start and for methods that do not iterate.
-    scores: "train" and "test": errors in per cent or, for regression, mean squared errors; "as new": of training rows
-        that are placed without their labels; "train R²", "test R²"; how true the latent plane is, by the names of
-        `supdr.quality`.
+    scores: "train" and "test": errors in per cent or, for regression, mean squared errors, of training rows as if they
+        were new; "train R²", "test R²"; how true the latent plane is, by the names of `supdr.quality`.
     size: number of support vectors or basis functions.
     seconds: spent inside the steps.
     problem: why it cannot be shown; empty if it can.
@@ -117,7 +116,7 @@ class Column:
         except (ValueError, OSError) as error:
             self.frame, self.problem = None, str(error)
             raise
-        self.session.set_display(settings, method_mode="none")
+        self.session.set_display(_as_compared(settings), method_mode="none")
 
     def show_scene(self) -> None:
         """Draw the rows, if they are others than before."""
@@ -161,9 +160,11 @@ class Column:
     def _scores(self) -> dict[str, float]:
         assert self.frame is not None
         numbers, scene = self.frame.numbers, self.session.scene
-        scores: dict[str, float] = {name: numbers[name] for name in ("train", "as new", "test") if name in numbers}
+        scores: dict[str, float] = {name: numbers[name] for name in ("train", "test") if name in numbers}
+        if "as new" in numbers:
+            scores["train"] = numbers["as new"]
         if scene is not None and scene.task == "regression":
-            for name in [each for each in scores if each != "as new"]:
+            for name in [*scores]:
                 rows = scene.target[np.isfinite(scene.target) & (scene.is_test == (name == "test"))]
                 spread = float(np.var(rows)) if len(rows) else 0.0
                 if spread > 0:
@@ -182,6 +183,16 @@ class Column:
             self.frame = frame
             self.pair.show_frame(frame)
         self._on_news(self)
+
+
+def _as_compared(settings: Settings) -> Settings:
+    """Place training rows as new ones if a classifier of its own, the calibrated one, decides for new rows.
+
+    Then regions, rings and errors come of the one that decides for new rows, which is what methods are compared by.
+    """
+    calibrates = getattr(MENU[settings.method].estimator, "calibrate", False)
+    is_on = settings.method_options.get("calibrate", calibrates)
+    return replace(settings, latent_shown="transform") if is_on else settings
 
 
 def size_of(fitted: Any) -> str:

@@ -46,6 +46,15 @@ GRID_CSS = """
 """
 BOX_CSS = widgets.BOX_CSS + ":host { height: auto !important; }"
 RESULTS_CSS = ":host { padding: 2px 8px; }"
+# A phone has both planes of a column side by side, and so more than one column on a screen.
+COLUMN_CSS = """
+@media (max-width: 599.95px) {
+  :host { display: grid !important; grid-template-columns: repeat(2, minmax(0, 1fr)); column-gap: 6px; }
+  :host > * { order: 3; grid-column: 1 / -1; }
+  .column-head { order: 0; }
+  .column-caption { order: 1; grid-column: auto; } .column-plane { order: 2; grid-column: auto; }
+}
+"""
 PLACE_CSS = """
 :host { border-style: dashed; }
 @media (max-width: 999.95px) { :host { grid-column: auto !important; } }
@@ -54,11 +63,6 @@ CURVES_HEIGHT = 150
 
 # States that say no more than the iteration does.
 SAID_ABOVE = ("ready", "running", "paused", ENDINGS[Stop.max_iter])
-
-NEW_ROWS = (
-    "Test rows are predicted by a classifier of their own, which is fitted to the training rows placed without their "
-    "labels."
-)
 
 BY = {f"same {label}": value for value, label in MEASURE.choices}
 
@@ -70,13 +74,14 @@ border: 1px solid var(--supdr-border); font-size: 12px; font-weight: 700; box-si
 .letter.chosen { background: var(--supdr-primary); color: var(--supdr-on-primary); border-color: transparent; }
 a { color: var(--supdr-primary); font-size: 12px; text-decoration: none; white-space: nowrap; }
 a:hover, a:focus-visible { text-decoration: underline; }
-.line { font-size: 12px; line-height: 17px; min-height: 17px; color: var(--supdr-secondary); white-space: nowrap;
-overflow: hidden; text-overflow: ellipsis; font-variant-numeric: tabular-nums; }
+.line { font-size: 12px; line-height: 17px; height: 17px; color: var(--supdr-secondary); overflow: hidden;
+font-variant-numeric: tabular-nums; }
 .line b { color: var(--supdr-text); } .problem { font-size: 12px; color: var(--supdr-failed); }
 """
 CAPTION_CSS = """
-:host { color: var(--supdr-secondary); } div { font-size: 11.5px; line-height: 16px; white-space: nowrap;
-overflow: hidden; text-overflow: ellipsis; } b { color: var(--supdr-text); font-weight: 500; }
+:host { color: var(--supdr-secondary); } div { font-size: 11.5px; line-height: 16px; height: 16px; overflow: hidden; }
+.whole { display: inline-block; max-width: 100%; vertical-align: top; }
+b { color: var(--supdr-text); font-weight: 500; }
 """
 
 
@@ -86,27 +91,40 @@ class ColumnCard:
     def __init__(self, column: Column) -> None:
         pair = column.pair
         wide: dict[str, Any] = widgets.WIDE
-        self.head = pair.hub.words("head", css=CARD_CSS, margin=(0, 4, 2, 4), min_height=37, **wide)
+        self.head = pair.hub.words(
+            "head", css=CARD_CSS, css_classes=["column-head"], margin=(0, 4, 2, 4), min_height=37, **wide
+        )
+        options: dict[str, Any] = {"css_classes": ["column-caption"], "margin": (2, 4, 1, 4), **wide}
         self._captions = {
-            name: pair.hub.words(f"head of {name}", css=CAPTION_CSS, margin=(2, 4, 1, 4), **wide)
-            for name in ("latent", "input")
+            name: pair.hub.words(f"head of {name}", css=CAPTION_CSS, **options) for name in ("latent", "input")
         }
         self._panes = []
         parts: list[Any] = [self.head]
         for name in ("latent", "input"):
             pane = pair.hub.square(name)
+            pane.css_classes = ["column-plane"]
             self._panes.append(pane)
             parts += [self._captions[name], pane]
-        self.view = pn.Column(*parts, pair.hub, stylesheets=[widgets.sheet(BOX_CSS)], margin=0, **widgets.WIDE)
+        sheets = [widgets.sheet(css) for css in (BOX_CSS, COLUMN_CSS)]
+        self.view = pn.Column(*parts, pair.hub, stylesheets=sheets, margin=0, **widgets.WIDE)
 
     def refresh(
-        self, letter: str, facts: Facts, column: Column, *, query: str, chosen: bool, noted: bool, task: str
+        self,
+        letter: str,
+        facts: Facts,
+        column: Column,
+        *,
+        query: str,
+        chosen: bool,
+        noted: bool,
+        task: str,
+        furthest: int,
     ) -> None:
         """Bring the head and the captions up to date.
 
         `query`: of a link that opens the column in the explorer; `chosen`: whether the sidebar edits this column;
         `noted`: whether any column has settings that differ from the defaults; `task`: one of "classification",
-        "regression".
+        "regression"; `furthest`: the iteration of the column that is ahead.
         """
         mark = ' class="letter chosen"' if chosen else ' class="letter"'
         label, note = widgets.escape(facts.label), facts.note or DEFAULT
@@ -118,24 +136,24 @@ class ColumnCard:
         if facts.problem:
             rest = f'<div class="problem" role="alert">{widgets.escape(facts.problem)}</div>'
         else:
-            rest = f'<div class="line">{how_it_stands(facts, task)}</div>'
+            rest = f'<div class="line">{how_it_stands(facts, task, furthest)}</div>'
             if noted:
                 rest = f'<div class="line" title="{widgets.escape(note)}">{widgets.symbols(note)}</div>{rest}'
         self.head.text = top + rest
         for name, caption in self._captions.items():
             view = getattr(column.pair, name)
-            text = widgets.escape(view.caption())
-            caption.text = "" if column.problem else f'<div title="{text}"><b>{view.title}</b> {text}</div>'
+            text, said = widgets.escape(view.caption()), widgets.whole_parts(widgets.escape(view.caption()))
+            caption.text = "" if column.problem else f'<div title="{text}"><b>{view.title}</b> {said}</div>'
         for pane in self._panes:
             styles = DIM if column.problem else CLEAR
             if pane.styles != styles and (pane.styles or column.problem):
                 pane.styles = styles
 
 
-def how_it_stands(facts: Facts, task: str) -> str:
+def how_it_stands(facts: Facts, task: str, furthest: int = 0) -> str:
     """Say a column's error and how far its run is, in HTML.
 
-    `task`: one of "classification", "regression".
+    `task`: one of "classification", "regression"; `furthest`: the iteration of the column that is ahead.
     """
     words = []
     name = "test" if "test" in facts.scores else "train"
@@ -144,6 +162,8 @@ def how_it_stands(facts: Facts, task: str) -> str:
         words.append(f"{name} {kind} <b>{scoreboard.said(facts.scores[name], name, task)}</b>")
     if facts.iteration is None:
         words.append(facts.state)
+    elif facts.state == ENDINGS[Stop.max_iter] and facts.iteration < furthest:
+        words.append(f"ended at <b>{facts.iteration:,}</b>")
     elif facts.state in SAID_ABOVE:
         words.append(f"iteration <b>{facts.iteration:,}</b>")
     else:
@@ -325,10 +345,17 @@ class CompareLayout:
         self, columns: Sequence[Column], facts: Sequence[Facts], queries: Sequence[str], chosen: int, task: str
     ) -> None:
         """Bring the heads of the cards and the table up to date."""
-        noted = any(row.note for row in facts)
+        noted, furthest = any(row.note for row in facts), max((row.iteration or 0 for row in facts), default=0)
         for place, (column, row, query) in enumerate(zip(columns, facts, queries)):
             marked = place == chosen and len(columns) > 1
-            self._cards[column].refresh(LETTERS[place], row, column, query=query, chosen=marked, noted=noted, task=task)
+            about: dict[str, Any] = {
+                "query": query,
+                "chosen": marked,
+                "noted": noted,
+                "task": task,
+                "furthest": furthest,
+            }
+            self._cards[column].refresh(LETTERS[place], row, column, **about)
         self.table.text = scoreboard.table_html(facts, task)
         self._refresh_legend(columns)
         self._offer_methods(task)
@@ -347,13 +374,11 @@ class CompareLayout:
         self.checks[name].label = label or CHECKS[name].button
 
     def _refresh_legend(self, columns: Sequence[Column]) -> None:
-        """Say what the marks and the regions of all columns mean."""
+        """Say what the marks of all columns mean."""
         shown = [column.pair for column in columns if column.pair.points.scene is not None]
         if not shown:
             return
-        text = widgets.legend(points_legend(*(pair.points for pair in shown)))
-        whose = next(filter(None, (pair.latent.whose_regions for pair in shown)), "")
-        text = f'<div class="keys">{text}{widgets.explained(f"latent {whose}", NEW_ROWS) if whose else ""}</div>'
+        text = f'<div class="keys">{widgets.legend(points_legend(*(pair.points for pair in shown)))}</div>'
         if self.classes.object != text:
             self.classes.object = text
 

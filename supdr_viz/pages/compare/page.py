@@ -387,7 +387,10 @@ class Compare:
             shown = max(frame.iteration for frame in stepping or frames)
             rates = [frame.numbers.get("rate", 0.0) for frame in frames]
             rate = max(rates, default=0.0) if self.lockstep.going else 0.0
-            self.transport.bar.show_numbers(shown, {"rate": rate})
+            # Of runs that go on in step, some are drawn a little later.
+            in_step = self.lockstep.going and self.lockstep.measure == "iteration"
+            level = in_step or all(frame.iteration == shown for frame in stepping)
+            self.transport.bar.show_numbers(shown, {"rate": rate}, all_there=level)
             self.transport.show_range(min(frame.first_iteration for frame in frames), last, shown)
         if self.transport.viewing:
             self.transport.show_viewing(self.transport.bar.scrubber.value)

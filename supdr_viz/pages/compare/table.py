@@ -37,11 +37,10 @@ MAP = (
 )
 
 BEST = "Bold green: the best of its column; training errors are not ranked."
-IN_BRACKETS = "In brackets: the error of training rows that are placed without their labels, as test rows are."
 
 # What the measures mean, on being pointed at.
 MEANINGS = {
-    "train": "Error of the training rows, which are placed with their labels.",
+    "train": "Error of the training rows, judged as new ones: placed without their labels, as test rows are.",
     "test": "Error of the test rows, whose labels no method sees.",
     "trustworthiness": "1: all who are near on the map are near in the data, too. By chance: about 0.5.",
     "continuity": "1: all who are near in the data are near on the map, too. By chance: about 0.5.",
@@ -77,8 +76,7 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
         for name, _ in measures:
             value = row.scores.get(name)
             mark = " best" if value is not None and value == best.get(name) and len(rows) > 1 else ""
-            new = without_labels(row, task) if name == "train" else ""
-            cells.append(f'<td class="number{mark}">{said(value, name, task)}{new}</td>')
+            cells.append(f'<td class="number{mark}">{said(value, name, task)}</td>')
         for name in checks:
             answer = row.answers.get(name)
             mark = " best" if answer is not None and answer.value == best[name] and len(rows) > 1 else ""
@@ -87,9 +85,7 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
         cells += [f'<td class="model">{escape(row.size) or "–"}</td>', f'<td class="number">{seconds}</td>']
         cells.append(f"<td>{escape(row.state)}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
-    notes = [BEST] if any(' best"' in row for row in body) else []
-    notes += [IN_BRACKETS] if any(without_labels(row, task) for row in rows) else []
-    note = f'<p class="quiet small">{" ".join(notes)}</p>' if notes else ""
+    note = f'<p class="quiet small">{BEST}</p>' if any(' best"' in row for row in body) else ""
     settings = '<th scope="col">Settings</th>' if noted else ""
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Results"><table>'
@@ -108,15 +104,9 @@ def _head(title: str, meaning: str = "") -> str:
     return f'<th scope="col" class="{kind}"{said}>{title}</th>'
 
 
-def without_labels(row: Facts, task: str) -> str:
-    """Write the error of training rows that are placed without their labels, in brackets; empty if it is the same."""
-    own, new = (said(row.scores.get(name), name, task) for name in ("train", "as new"))
-    return f" ({new})" if "as new" in row.scores and new != own else ""
-
-
 def table_csv(rows: Sequence[Facts]) -> str:
     """Write the table as CSV, unrounded."""
-    known = ("train", "as new", "test", "train R²", "test R²", *(name for name, _ in MAP))
+    known = ("train", "test", "train R²", "test R²", *(name for name, _ in MAP))
     names = [name for name in known if any(name in row.scores for row in rows)]
     text = io.StringIO()
     writer = csv.writer(text)

@@ -369,6 +369,7 @@ class Explorer:
             self._surround()
             return  # nothing else is new: the next frame must not wait
         self.board.method.set_method(MENU[settings.method].label, modes)
+        self.board.errors.note = MENU[settings.method].errors
         if new_scene:
             points = self.board.points  # goes with the rows: a message less to upset the browser
             points.spread = None  # it was of other rows

@@ -34,7 +34,7 @@ MAX_LINES = 6
 # Least share of the width that class means and what is around them fill.
 FILLED = 0.85
 
-EDGES, SPREAD, DIRECTIONS = "shortest ÷ longest edge", "class width ÷ distance", "smallest ÷ largest spread"
+EDGES, SPREAD, DIRECTIONS = "shortest ÷ longest distance", "class width ÷ distance", "smallest ÷ largest spread"
 
 # Diagnostics of a snapshot by the words for them.
 DIAGNOSTICS = {EDGES: "edge_ratio", SPREAD: "spread", DIRECTIONS: "sv_ratio"}
@@ -92,7 +92,6 @@ def class_means(
     clouds = [shapes.ellipse(latent[labelled & (codes == code)]) for code in fitted.classes_.astype(int)]
     extent = steady_extent(np.concatenate([means, corners, *clouds]), previous.extent if previous else None, FILLED)
     primary = roles.index("primary")
-    shape = "simplex" if _has_room(fitted) else "figure"
     order = shapes.around(means) if len(means) > 2 else np.arange(len(means))
     edges = shapes.all_edges(means) if len(means) <= MAX_EDGES_OF else shapes.closed(means[order])
     hull = [Area(shapes.closed(means[order]), primary)] if len(means) > 2 else []
@@ -107,9 +106,9 @@ def class_means(
         marks=means,
         mark_role=class_role,
         keys=(
-            *([Key(f"closest regular {shape}", "text", "line", "dashed")] if ideal is not None else []),
-            Key("class means", "primary", "line"),
-            Key("two standard deviations", "muted", "hollow"),
+            *([Key("if equally far apart", "text", "line", "dashed")] if ideal is not None else []),
+            Key("from mean to mean", "primary", "line"),
+            Key("two standard deviations of a class", "muted", "hollow"),
         ),
         numbers=_numbers(fitted, snapshot),
     )
@@ -146,7 +145,7 @@ def spokes(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot,
 
 
 TARGETS = Mode("targets", "targets", "Targets", "F(x) → z", targets)
-MEANS = Mode("means", "means", "Class means", "are they equally far apart?", class_means)
+MEANS = Mode("means", "means", "Class means", "equally far apart?", class_means)
 SPOKES = Mode("spokes", "spokes", "Spokes", "left out → fitted", spokes)
 
 

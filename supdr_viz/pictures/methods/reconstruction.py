@@ -24,15 +24,15 @@ def reconstruction(*, fitted: Any, scene: Scene) -> Picture:
     """
     left, right = scene.plane.extent[:2]
     rows = scene.plane.project(fitted.reconstruction_)
-    farthest = np.abs(rows - scene.position[: len(rows)]).max(initial=0.0)
+    is_exact = np.abs(rows - scene.position[: len(rows)]).max(initial=0.0) < SEEN * (right - left)
     return Picture(
         extent=scene.plane.extent,
         roles=("muted",),
         rows=scene.padded(rows),
         tips=scene.position,
         tip_mark="origin",
-        keys=(Key("original", "muted"), Key("error of reconstruction", "muted", "line")),
-        caption=EXACT if farthest < SEEN * (right - left) else "",
+        keys=() if is_exact else (Key("original", "muted"), Key("error of reconstruction", "muted", "line")),
+        caption=EXACT if is_exact else "",
     )
 
 

@@ -47,12 +47,13 @@ def test_columns_run_to_their_ends_in_step():
         assert iterations(visitor) == [1, 1]
 
 
-@pytest.mark.parametrize(("calibrate", "apart"), [("true", True), ("false", False)])
-def test_regions_that_do_not_decide_for_test_rows_say_so(calibrate, apart):
+@pytest.mark.parametrize(("calibrate", "said"), [("true", "placed without labels"), ("false", "placed using labels")])
+def test_rows_are_placed_where_the_regions_decide_for_new_ones(calibrate, said):
     with compared(f"?data=moons&data.n_samples=100&method=NSDR&method.calibrate={calibrate}") as visitor:
         visitor.press("Step").settle()
-        assert visitor.sees("latent regions: for filled rows") is apart
+        assert visitor.sees(said)
         assert visitor.sees("margin")
+        assert re.search(r" 1 [\d.]+ % [\d.]+ % [\d.]+ ", visitor.text)  # one error of training rows, one of test rows
 
 
 @pytest.mark.slow
@@ -116,5 +117,6 @@ def test_keys_act_on_all_columns():
 )
 def test_where_a_column_stands_is_said_in_one_line(state, iteration, said):
     facts = SimpleNamespace(scores={"test": 100.0}, iteration=iteration, state=state)
+    assert "ended at <b>4,000</b>" in how_it_stands(facts, "classification", 5_000) or state != "iteration limit"
     assert how_it_stands(facts, "classification") == said
     assert len(re.sub("<.*?>", "", said)) <= 39  # at 1,280 pixels a column has no room for more

@@ -1,6 +1,7 @@
 """One picture, one truth: rings follow the boundary that is drawn; none is drawn that a hidden axis moves."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -47,6 +48,44 @@ def test_the_train_error_is_told_of_both_predictors(settings):
         expected = [np.mean((each - split.truth_train) ** 2) for each in (own, new)]
     assert [rates["train"], rates["as new"]] == pytest.approx(expected, rel=1e-5)
     assert expected[0] != pytest.approx(expected[1], rel=0.1)
+
+
+FEW_ROWS = replace(CANCER, test_share=0.9)  # LSDR keeps the fitted head for new rows
+
+
+@pytest.mark.parametrize("settings", [CANCER, FEW_ROWS, replace(CANCER, method="NSDR", method_options={})])
+def test_rows_that_stand_as_new_ones_have_one_predictor(settings):
+    """Regions, rings, colours and errors in both planes."""
+    hands = Hands()
+    session = Session(hands.pool, lambda: None)
+    session.apply(Experiment(settings))
+    session.set_display(replace(settings, latent_shown="transform"))
+    session.player.request_frame()
+    hands.rest()
+    session.player.request_frame()
+    hands.rest()
+    frame, surface = session.player.take_frame(), session.player.take_surface()
+    fitted, split = session.player.fitted, session.split
+    rows, truth = np.concatenate([split.X_train, split.X_test]), np.concatenate([split.truth_train, split.y_test])
+    predicted = fitted.predict(rows)
+    np.testing.assert_array_equal(surface.judged, predicted)
+    np.testing.assert_array_equal(surface.errors, surface.beyond)
+    np.testing.assert_array_equal(surface.errors, predicted != truth)
+    scores = fitted.latent_decision_function(frame.latent, head="calibrated")
+    assert np.mean((scores > 0) == (predicted == fitted.classes_[1])) > 0.99  # places are rounded
+    train = predicted[: len(split.X_train)] != split.truth_train
+    assert frame.numbers["train"] == pytest.approx(100.0 * train.mean())
+    assert "as new" not in {*frame.numbers, *frame.errors.values}
+
+
+def test_a_map_with_labels_shows_only_rows_that_its_regions_judge():
+    with Visitor("?data=breast_cancer&method=LSDR") as visitor:
+        shown = np.isfinite(visitor.places("latent")).all(axis=1)
+        assert visitor.sees("transform shows new rows")
+        assert 0 < shown.sum() < len(shown)
+        visitor.mark("transform").settle()
+        assert np.isfinite(visitor.places("latent")).all()
+        assert not visitor.sees("transform shows new rows")
 
 
 def test_the_status_line_says_how_training_rows_would_err_as_new_ones():

@@ -22,7 +22,7 @@ from supdr_viz.views.errors import STYLES, Errors
 from supdr_viz.views.figures import css
 from supdr_viz.views.losses import Losses
 from supdr_viz.views.plane import class_legend, points_legend
-from supdr_viz.views.points import MOST_RINGS, SHAPES
+from supdr_viz.views.points import MOST_RINGS, SHAPES, Points
 from supdr_viz.views.stage.stage import Stage
 from tests.viz.made_frames import SQUARE, make_frame, make_scene, make_surface
 from tests.viz.views.square_cases import plane, ringed, shown_board
@@ -280,13 +280,27 @@ def test_rings_of_most_rows_leave_the_map_to_be_seen():
         some = rows < (30 if many else 5)
         board.show_frame(make_frame(scene, support=some & ~scene.is_test))
         board.show_surface(make_surface(scene, wrong=some, beyond=some))
-        looks[many] = plane(board, "latent", "ring"), plane(board, "latent", "support"), board.latent.caption()
+        looks[many] = plane(board, "latent", "ring"), plane(board, "latent", "support"), board.latent.legend
     assert looks[True][0]["alpha"] < 0.6 * looks[False][0]["alpha"]
     assert looks[True][0]["width"] < looks[False][0]["width"]
+    assert looks[True][0]["gap"] < looks[False][0]["gap"]
     assert looks[False][1] is not None
     assert looks[True][1] is None
-    assert "support vectors: rings hidden" in looks[True][2]
-    assert "rings hidden" not in looks[False][2]
+    assert [entry.name for entry in looks[False][2]] == ["support vectors"]
+    assert looks[True][2] == []  # a legend lists what is drawn
+
+
+def test_rings_on_small_planes_are_closer_where_a_tenth_of_the_rows_has_one():
+    scene, points = make_scene(), Points(small=True)
+    points.show_scene(scene)
+    points.show_frame(make_frame(scene))
+    looks = []
+    for count in (3, 12):
+        some = np.arange(40) < count
+        points.show_surface(make_surface(scene, wrong=some, beyond=some))
+        looks.append(points.stage.get("planes", "latent", "ring"))
+    assert looks[1]["gap"] < looks[0]["gap"]
+    assert looks[1]["alpha"] < looks[0]["alpha"]
 
 
 def lab(colour, deficiency=None):
