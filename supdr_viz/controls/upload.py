@@ -77,7 +77,8 @@ def limits_text() -> str:
     return (
         '<div class="quiet small"><p>One row per case; one column is the class or the number to predict.</p>'
         f"<p>{', '.join(KNOWN.values())} and {len(EXTENSIONS) - len(KNOWN)} more formats.</p>"
-        "<p>The file stays in the memory of the computer that runs this app until you close its pages.</p>"
+        "<p>The file is kept only in the memory of the computer that runs this app, and only until you close the app's "
+        "pages.</p>"
         f"<details><summary>All formats and limits</summary><p>Endings: {', '.join(KNOWN)}, {others}; each also "
         f"gzipped. At most {size}.</p></details></div>"
     )

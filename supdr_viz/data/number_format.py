@@ -38,6 +38,15 @@ def figure(value: float, digits: int) -> str:
     return readable(f"{float(f'{value:.{digits}g}'):,.0f}" if large else f"{value:.{digits}g}")
 
 
+def alike(*values: float, digits: int = 3) -> list[str]:
+    """Write values that stand beside each other with as many places as the largest needs for so many digits."""
+    largest = max((abs(each) for each in values if math.isfinite(each)), default=0.0)
+    if not 1e-3 <= largest < 1e6:
+        return [readable(f"{each:.{digits}g}") for each in values]
+    places = max(digits - 1 - math.floor(math.log10(largest)), 0)
+    return [readable(f"{each:,.{places}f}") for each in values]
+
+
 def per_cent(share: float) -> str:
     """Write a share in whole per cents, as in 12 %."""
     return f"{readable(f'{100.0 * share:.0f}')}\u00a0%"

@@ -45,6 +45,6 @@ class Sample:
 # Name of the file -> table.
 SAMPLES = {
     "iris.csv": Sample("Iris: three species", load_iris),
-    "wine.csv": Sample("Wine: missing cells", load_wine, GAPS),
+    "wine.csv": Sample("Wine: with missing values", load_wine, GAPS),
     "diabetes.csv": Sample("Diabetes: a number to predict", load_diabetes),
 }

@@ -55,7 +55,7 @@ _PLANE_FORM = with_defaults(
     datasets.make_noisy_plane,
     (
         count("n_samples", "Points", 4, 4000, "Rows; half of them in each class.", step=2, main=True),
-        Parameter("noise", "Noise", "float", 0, 0.5, 0.01, main=True, help="Standard deviation of the jitter."),
+        Parameter("noise", "Noise", "float", 0, 0.5, 0.01, main=True, help="Standard deviation of the random scatter."),
         replace(_NOISE_FEATURES, main=True),
     ),
 )
@@ -64,7 +64,9 @@ _SPIRALS_FORM = with_defaults(
     (
         count("n_classes", "Arms", 2, 8, "Spiral arms, one class each.", symbol="K", main=True),
         count("n_per_class", "Points per arm", 5, 1500, "Points on each arm.", step=5, main=True),
-        Parameter("noise", "Noise", "float", 0, 0.3, 0.005, main=True, help="Standard deviation of the jitter."),
+        Parameter(
+            "noise", "Noise", "float", 0, 0.3, 0.005, main=True, help="Standard deviation of the random scatter."
+        ),
         Parameter("turns", "Turns", "float", 0.25, 4, 0.25, help="How often an arm winds around the centre."),
         _NOISE_FEATURES,
     ),

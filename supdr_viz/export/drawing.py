@@ -30,14 +30,17 @@ GROWN = DRAWN["rows"]["grown"]
 TEST = 1
 
 
-def square(tree: Tree, view: str, side: int, *, dark: bool = False, scale: int = 1) -> Image.Image:
+def square(tree: Tree, view: str, side: int, *, dark: bool = False, scale: int = 1, words: bool = True) -> Image.Image:
     """Draw a square: regions, density, boundary, margins, marks and rings, or the method's picture.
 
     `tree`: what the stage shows, see `views.stage.stage.Stage`; `view`: one of "input", "latent", "method"; `side`:
-    pixels of the image; `scale`: pixels of the image for each pixel of the page. Returns in RGB.
+    pixels of the image; `scale`: pixels of the image for each pixel of the page; `words`: whether the method's picture
+    has its axes and words. Returns in RGB.
     """
     plane = tree["planes"][view]
     picture = plane.get("picture")
+    if picture is not None and not words:
+        picture = {**picture, "axes": (), "tags": ()}
     frame = framed(side, plane["extent"], picture, dark=dark, scale=scale)
     if picture is not None:
         draw_below(frame.pen, picture, dark=dark)

@@ -91,10 +91,11 @@ def _is_whole(video: bytes) -> bool:
     return at == len(video) and {b"moov", b"mdat"} <= kinds
 
 
-def picture(replay: Replay, number: int = -1, *, dark: bool = False, scale: int = 1) -> Image.Image:
+def picture(replay: Replay, number: int = -1, *, dark: bool = False, scale: int = 1, words: bool = True) -> Image.Image:
     """Draw one moment: input space, latent space, the method's picture if the film has one, and the objective.
 
-    `number`: of the moment; the last one by default. `scale`: times the size of the GIF. Returns in RGB.
+    `number`: of the moment; the last one by default. `scale`: times the size of the GIF. `words`: whether the method's
+    picture has its axes and words. Returns in RGB.
     """
     colours, moment, mode = palette(dark), replay.moments[number], replay.mode
     texts = {"input": "Input space", "latent": f"Latent space · iteration {moment.iteration}"}
@@ -109,7 +110,7 @@ def picture(replay: Replay, number: int = -1, *, dark: bool = False, scale: int 
         panel = (
             _curve(replay, moment, colours)
             if view == "losses"
-            else square(shown, view, SIDE * SMOOTH, dark=dark, scale=SMOOTH)
+            else square(shown, view, SIDE * SMOOTH, dark=dark, scale=SMOOTH, words=words)
         )
         image.paste(panel, (left, HEAD * SMOOTH))
         draw.text((left, 14 * SMOOTH), text, fill=colours.text, font=font)
@@ -117,11 +118,11 @@ def picture(replay: Replay, number: int = -1, *, dark: bool = False, scale: int 
 
 
 def squares(replay: Replay, look: Sequence[str] = ("input", "latent"), *, dark: bool = False) -> Image.Image:
-    """Draw plots of the last moment side by side, without words.
+    """Draw plots of the last moment side by side, without words: nobody could read them in a small picture.
 
     `look`: which, of "input", "latent", "method" and "losses". Returns in RGB.
     """
-    drawn = picture(replay, dark=dark)
+    drawn = picture(replay, dark=dark, words=False)
     columns = ["input", "latent", *(["method"] if replay.mode is not None else []), "losses"]
     out = Image.new("RGB", (len(look) * (GAP + SIDE) - GAP, SIDE), palette(dark).page)
     for place, view in enumerate(look):

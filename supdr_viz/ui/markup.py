@@ -50,6 +50,9 @@ FLOW_CSS = ":host { flex-wrap: wrap; min-width: 0 !important; } * { align-self: 
 # A letter with a subscript, as plain text has it: no name of a column or class.
 _SYMBOL = re.compile(r"(?<!\w)([λη](?=_)|[LRB](?=_[A-Z](?!\w)))_([A-Z0-9]{1,2})(?!\w)")
 
+# First words of labels that have a capital wherever they stand.
+NAMES = frozenset({"Gaussian"})
+
 # Shows nothing; of an empty text the kit makes a box.
 EMPTY = "<span></span>"
 
@@ -89,6 +92,12 @@ def escape(text: Any) -> str:
 def symbols(text: Any) -> str:
     """Make text safe inside HTML, with the subscripts of symbols such as L_X and λ_U as such."""
     return _SYMBOL.sub(r"\1<sub>\2</sub>", escape(text))
+
+
+def within_sentence(label: str) -> str:
+    """Write a label as it stands within a sentence: without its capital, unless that is of a name or a symbol."""
+    first = label.partition(" ")[0]
+    return label if first in NAMES or not first[1:].islower() else label[:1].lower() + label[1:]
 
 
 def typeset(text: str) -> str:

@@ -31,7 +31,7 @@ CLEAR = """(name) => {
 def test_a_sample_is_opened_by_the_keyboard_and_a_file_is_dropped_anywhere_looked_at_and_used(app):
     app.button("Open a file …").press("Enter")
     app.until_seen("Or open a sample table")
-    app.button("Wine: missing cells").press("Enter")
+    app.button("Wine: with missing values").press("Enter")
     app.until_seen("178 rows, 14 columns")
     app.settle()
     app.close_dialog()

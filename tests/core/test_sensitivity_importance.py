@@ -79,7 +79,7 @@ def test_the_spread_is_that_of_the_folds_own_decompositions():
 def test_the_sentence():
     a, b = np.arange(4.0), 0.1 * np.arange(3.0)
     found = importance(result_of((a[:, None] + b)[None]))
-    assert found.sentence({"a": "C"}) == "C explains 99 %, b 1 %, both together 0 %, folds 0 %"
+    assert found.sentence({"a": "C"}) == "C explains 99 %, b 1 %, their interaction 0 %, folds 0 %"
     assert importance(result_of(np.full((3, 2, 2), 0.1))).sentence() == "All fits have the same score."
 
 

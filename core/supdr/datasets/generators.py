@@ -114,7 +114,7 @@ def make_noisy_plane(
         y,
         target_names=target_names,
         name=f"noisy plane: {kind}",
-        description=f"{words} in the first two columns, jitter {noise:g}; {_noise_words(n_noise_features)}.",
+        description=f"{words} in the first two columns{_scatter_words(noise)}.{_noise_words(n_noise_features)}",
     )
 
 
@@ -173,8 +173,8 @@ def make_spirals(
         target_names=[f"arm {k + 1}" for k in range(n_classes)],
         name="spirals",
         description=(
-            f"{n_classes} spiral arms, {turns:g} {'turn' if turns == 1 else 'turns'} each; jitter {noise:g}; "
-            f"{_noise_words(n_noise_features)}."
+            f"{n_classes} spiral arms, {turns:g} {'turn' if turns == 1 else 'turns'} each{_scatter_words(noise)}."
+            f"{_noise_words(n_noise_features)}"
         ),
     )
 
@@ -230,7 +230,7 @@ def make_blobs(
         y,
         name="blobs",
         target_names=[f"blob {k + 1}" for k in range(n_classes)],
-        description=f"{n_classes} Gaussian clouds of standard deviation {noise:g}; {_noise_words(n_noise_features)}.",
+        description=f"{n_classes} Gaussian clouds of standard deviation {noise:g}.{_noise_words(n_noise_features)}",
     )
 
 
@@ -437,10 +437,17 @@ def _checked_noise(noise: float) -> float:
     return noise
 
 
+def _scatter_words(noise: float) -> str:
+    """Say how far points are scattered, if they are."""
+    return f", scattered with standard deviation {noise:g}" if noise else ""
+
+
 def _noise_words(n_noise_features: int) -> str:
+    """Say in a sentence how many columns are noise, if there are any."""
     if n_noise_features == 0:
-        return "no noise features"
-    return f"{n_noise_features} noise {'feature' if n_noise_features == 1 else 'features'} from U(−1, 1)"
+        return ""
+    columns = "One more column holds" if n_noise_features == 1 else f"{n_noise_features} more columns hold"
+    return f" {columns} noise between −1 and 1."
 
 
 def _at_least(name: str, value: int, least: int) -> None:

@@ -53,14 +53,14 @@ class Importance:
         Returns
         -------
         str
-            Such as "C explains 71 %, degree 6 %, both together 12 %, folds 11 %".
+            Such as "C explains 71 %, degree 6 %, their interaction 12 %, folds 11 %".
         """
         if not self.folds and not any(self.effects.values()):
             return "All fits have the same score."
         titles = {names[0]: (titles or {}).get(names[0], names[0]) for names in self.effects if len(names) == 1}
         shares = [(title, self.effects[name,]) for name, title in titles.items()]
         if len(titles) > 1:
-            shares.append(("both together" if len(titles) == 2 else "several together", self.together))
+            shares.append(("their interaction" if len(titles) == 2 else "their interactions", self.together))
         (first, share), *others = [*shares, ("folds", self.folds)]
         words = [f"{first} explains {_percent(share)}", *(f"{name} {_percent(share)}" for name, share in others)]
         return ("" if self.exact else "Estimated from a part of the cells: ") + ", ".join(words)

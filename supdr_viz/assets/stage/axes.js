@@ -126,6 +126,15 @@ function fitting(pen, text, room) {
   return `${name}…${value}`
 }
 
+// The edge of a plane whose ground is that of the page.
+export function drawEdge(pen, {left, top, wide, high}) {
+  pen.strokeStyle = shade("border")
+  pen.lineWidth = 1
+  pen.beginPath()
+  pen.rect(left + 0.5, top + 0.5, wide - 1, high - 1)
+  pen.stroke()
+}
+
 // What the axes of a plane without ticks mean, below it and at its left.
 export function drawAxisWords(pen, {left, top, wide, high}, [across, upward]) {
   pen.save()

@@ -1,5 +1,5 @@
 // One square view: a canvas, what it shows, and where everything stands on it.
-import {drawAxes, drawAxisWords, WORDS} from "./axes.js"
+import {drawAxes, drawAxisWords, drawEdge, WORDS} from "./axes.js"
 import {clock, SETTLED, tooSlow} from "./clock.js"
 import {pixelOf, shade, tonesOf} from "./colours.js"
 import constants from "./constants.json" with {type: "json"}
@@ -244,6 +244,7 @@ export class Plane {
     drawAbove(pen, this)
     if (this.tree.arrows) drawArrows(pen, this)
     pen.restore()
+    if (this.rowsShown && !this.axes && !this.tree.region) drawEdge(pen, this.frame)
     if (this.room === WORDS) drawAxisWords(pen, this.frame, this.tree.axis_words)
   }
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from supdr.quality.permutations import SIGNIFICANT, LabelPermutation, iterate_label_permutation
 from supdr_viz.pages.explorer.question import Interrupted, Question, paragraph
-from supdr_viz.pages.explorer.small_pictures import side_by_side, small_map
+from supdr_viz.pages.explorer.small_pictures import histograms, side_by_side, small_map
 from supdr_viz.pictures.surface import LatentPlane, latent_axes
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
@@ -68,6 +68,8 @@ class Chance(Question):
                 "chance: do not trust its groups.",
                 "warning",
             )
+        if len(answer.permuted_errors):
+            text += side_by_side(distribution(answer, percent))
         how = LEFT_OUT if answer.left_out else FOLDS
         text += paragraph(f"Left-out error: {how}. {SEEN}", "quiet small")
         return text + (self._twin(answer) if TWIN in self.marks.value else "")
@@ -123,6 +125,13 @@ def sentence(answer: LabelPermutation, percent: bool) -> str:
     low, high = (f"{unit * each:{digits}}" for each in answer.band())
     some = "" if count == answer.n_permutations else f" ({count} of {answer.n_permutations} shuffles so far)"
     return f"{error} and {low}–{high}{after} with shuffled labels{some}."
+
+
+def distribution(answer: LabelPermutation, percent: bool) -> str:
+    """Draw the errors by shuffled labels, with a line at the error with the true labels."""
+    unit, what = (100.0, "in per cent") if percent else (1.0, "as a share of the variance")
+    shuffled = {"shuffled labels": (unit * answer.permuted_errors, "muted")}
+    return histograms(f"Left-out error {what}, share of the shuffles", shuffled, [unit * answer.error], "true labels")
 
 
 def verdict(answer: LabelPermutation) -> str:

@@ -6,8 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr.quality import SelectionExplanation, explain_pair
-from supdr_viz.data.number_format import per_cent, readable
-from supdr_viz.pages.explorer.question import EFFECT_SIZE, ON_DISK, TABLE_CSS, laid_out, paragraph, table
+from supdr_viz.data.number_format import per_cent
+from supdr_viz.pages.explorer.question import (
+    EFFECT_SIZE,
+    ON_DISK,
+    TABLE_CSS,
+    effect_lines,
+    effect_word,
+    laid_out,
+    paragraph,
+    table,
+)
 from supdr_viz.pages.explorer.small_pictures import cells, histograms, side_by_side
 from supdr_viz.run.session import Session
 from supdr_viz.ui import widgets
@@ -105,9 +114,17 @@ class ClassPair:
             return
         explanation, own, other = outcome.value
         names = self._offered[first], self._offered[second]
+        bounds = {each.name: (each.low, each.high) for each in explanation.rule}
+        # Columns of the rule come first: its bounds are drawn into them.
+        order = sorted(range(len(explanation.names)), key=lambda k: explanation.names[k] not in bounds)[:DRAWN]
         drawn = [
-            histograms(name, {names[0]: (own[:, k], f"class {first}"), names[1]: (other[:, k], f"class {second}")})
-            for k, name in enumerate(explanation.names[:DRAWN])
+            histograms(
+                f"{name}, share of each class",
+                {names[0]: (own[:, k], f"class {first}"), names[1]: (other[:, k], f"class {second}")},
+                bounds.get(name, ()),
+                "bound of the rule",
+            )
+            for k, name in ((k, explanation.names[k]) for k in order)
             if np.isfinite(explanation.effects[k])
         ]
         self.words.object = pair_text(
@@ -132,17 +149,18 @@ def pair_text(
     """
     where = "All rows" if everywhere else "Among the selected rows"
     text = f"{where}: {explanation.n_selected:,} rows of {first}, {explanation.n_rest:,} of {second}. "
+    if word := effect_word(explanation.effects[0]):
+        text += f"They differ most in {explanation.names[0]}: the effect is {word}. "
     if explanation.rule:
         rule = typeset(" and ".join(map(str, explanation.rule)))
         here, there = map(per_cent, (explanation.holds, explanation.rest_holds))
-        text += f"{rule} holds for {here} of {first} and {there} of {second}."
+        text += f"The rule {rule} holds for {here} of {first} and {there} of {second}."
     else:
         text += "No rule with intervals of a few columns separates them."
-    lines = [
-        (widgets.escape(name), *map(readable, (f"{effect:+.2f}", f"{mean:.3g}", f"{other:.3g}")))
-        for name, effect, mean, other in zip(
-            explanation.names, explanation.effects, explanation.means, explanation.rest_means
-        )
-    ]
     heads = ("column", "effect size", f"mean of {first}", f"mean of {second}")
-    return paragraph(text) + side_by_side(*pictures) + table(heads, lines) + paragraph(EFFECT_SIZE, "quiet small")
+    return (
+        paragraph(text)
+        + side_by_side(*pictures)
+        + table(heads, effect_lines(explanation))
+        + paragraph(EFFECT_SIZE, "quiet small")
+    )

@@ -9,6 +9,8 @@ import panel as pn
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from supdr.quality import SelectionExplanation
+from supdr_viz.data.number_format import alike, readable
 from supdr_viz.run.pool import Courtesy, Pool
 from supdr_viz.run.session import Session
 from supdr_viz.ui import widgets
@@ -29,7 +31,12 @@ ALIGNED = {
     "--marks-margin": "0 8px",
 }
 
-EFFECT_SIZE = "Effect size: the difference of the two means, in standard deviations within the groups."
+# Least size of an effect by its word (J. Cohen, "Statistical Power Analysis for the Behavioral Sciences", 1988).
+EFFECTS = {"large": 0.8, "medium": 0.5, "small": 0.2, "negligible": 0.0}
+EFFECT_SIZE = (
+    "Effect size: the difference of the two means, in standard deviations within the groups. From "
+    f"{EFFECTS['small']:g} it is called small, from {EFFECTS['medium']:g} medium, from {EFFECTS['large']:g} large."
+)
 
 TABLE_CSS = "th { white-space: normal; max-width: 130px; }"
 
@@ -185,6 +192,24 @@ def laid_out(title: str, asks: str, controls: Any, words: Any) -> pn.Column:
     for each in (controls, words):
         each.styles = {**each.styles, "grid-column": "var(--across)", "min-width": "0"}
     return pn.Column(head, controls, words, stylesheets=[widgets.sheet(QUESTION_CSS)], margin=0, **widgets.WIDE)
+
+
+def effect_word(effect: float) -> str:
+    """Name the size of an effect; empty where there is none."""
+    return next((word for word, least in EFFECTS.items() if abs(effect) >= least), "")
+
+
+def effect_lines(explanation: SelectionExplanation) -> list[tuple[str, ...]]:
+    """Write the columns in which two groups differ: name, effect size, both means."""
+    columns = zip(explanation.names, explanation.effects, explanation.means, explanation.rest_means)
+    return [
+        (
+            widgets.escape(name),
+            f"{readable(f'{effect:+.2f}')} {effect_word(effect)}".strip(),
+            *alike(mean, other),
+        )
+        for name, effect, mean, other in columns
+    ]
 
 
 def paragraph(text: str, kind: str = "") -> str:

@@ -18,7 +18,16 @@ from supdr.quality import (
 )
 from supdr.quality.explanations import column_names
 from supdr_viz.data.number_format import readable
-from supdr_viz.pages.explorer.question import ALIGNED, EFFECT_SIZE, ON_DISK, TABLE_CSS, laid_out, paragraph, table
+from supdr_viz.pages.explorer.question import (
+    ALIGNED,
+    EFFECT_SIZE,
+    ON_DISK,
+    TABLE_CSS,
+    effect_lines,
+    laid_out,
+    paragraph,
+    table,
+)
 from supdr_viz.pages.explorer.small_pictures import bar, cells, side_by_side
 from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.run.session import Session
@@ -266,16 +275,10 @@ def row_table(explanation: RowExplanation, shares: NDArray) -> str:
 
 def selection_text(explanation: SelectionExplanation) -> str:
     """Write the columns in which a selection differs, and its rule."""
-    lines = [
-        (widgets.escape(name), *map(readable, (f"{effect:+.2f}", f"{mean:.3g}", f"{other:.3g}")))
-        for name, effect, mean, other in zip(
-            explanation.names, explanation.effects, explanation.means, explanation.rest_means
-        )
-    ]
     rule = typeset(str(explanation))
     return (
         paragraph(f"{explanation.n_selected:,} selected rows are compared with the {explanation.n_rest:,} others.")
         + paragraph(rule[:1].upper() + rule[1:] + ".")
-        + table(("column", "effect size", "mean of the selected rows", "mean of the others"), lines)
+        + table(("column", "effect size", "mean of the selected rows", "mean of the others"), effect_lines(explanation))
         + paragraph(EFFECT_SIZE, "quiet small")
     )

@@ -273,7 +273,10 @@ def _table(values: RowValues, chosen: NDArray, meaning: str) -> tuple[list[Table
 def _words(mask: NDArray, own: list[TableColumn], target: TableColumn, meaning: str, *, selected: bool) -> str:
     """Say how many rows are shown, and what sets them apart: the target and columns `own`, the most different first."""
     if not selected:
-        text = f"All {len(mask):,} rows. Select some here, on a map or by a search to see what they share."
+        text = (
+            f"All {len(mask):,} rows; the one under the pointer is tinted. Select some here, on a map or by a search to"
+            " see what they share."
+        )
     else:
         apart = [each for each in [target, *own[:3]] if each.shares is not None and each.shares.difference > 0.2]
         said = [f"{each.column.name} ({words_of(each.shares)})" for each in apart if each.shares is not None]
@@ -284,8 +287,8 @@ def _words(mask: NDArray, own: list[TableColumn], target: TableColumn, meaning: 
         text += f" They differ most in {'; '.join(said)}." if said else ""
     if len(own) <= MOST_COLUMNS:
         return text
-    which = "Those" if selected else "The first"
-    return f"{text} {which} {MOST_COLUMNS} of {len(own):,} columns are shown, all in CSV."
+    which = f"the {MOST_COLUMNS} columns that differ most" if selected else f"the first {MOST_COLUMNS} columns"
+    return f"{text} The table shows {which}; the CSV file has all {len(own):,}."
 
 
 def _counted(number: int | None, what: str) -> str:

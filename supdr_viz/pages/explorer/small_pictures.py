@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.data.number_format import readable
+from supdr_viz.data.number_format import alike
 from supdr_viz.ui import widgets
 from supdr_viz.views.figures import css
 
@@ -107,12 +107,16 @@ def _word(text: str, x: float, y: float, anchor: str) -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" {look}>{widgets.escape(text)}</text>'
 
 
-def histograms(title: str, groups: Mapping[str, tuple[NDArray, str]]) -> str:
+def histograms(
+    title: str, groups: Mapping[str, tuple[NDArray, str]], lines: Sequence[float] = (), meaning: str = ""
+) -> str:
     """Draw how values are distributed in each group, over one scale: shares of the group.
 
-    `groups`: name -> values (n,), NaN where missing, and the role of the colour.
+    `groups`: name -> values (n,), NaN where missing, and the role of the colour; `lines`: values at which dashed lines
+    stand, and their `meaning`.
     """
-    values = np.concatenate([each for each, _ in groups.values()])
+    lines = [each for each in lines if np.isfinite(each)]
+    values = np.concatenate([*(each for each, _ in groups.values()), lines])
     edges = np.linspace(np.nanmin(values), np.nanmax(values), BINS + 1)
     if edges[0] == edges[-1]:
         edges = np.linspace(edges[0] - 0.5, edges[0] + 0.5, BINS + 1)
@@ -128,11 +132,16 @@ def histograms(title: str, groups: Mapping[str, tuple[NDArray, str]]) -> str:
             marks.append(f'<rect {box} fill="{css(role)}" fill-opacity=".2"/>')
         steps = "".join(f"V{base - unit * each:.1f}h{wide:.2f}" for each in share)
         marks.append(f'<path d="M{left} {base}{steps}V{base}" fill="none" stroke="{css(role)}" stroke-width="1.5"/>')
+    for value in lines:
+        x = left + (SIDE - left - right) * (value - edges[0]) / (edges[-1] - edges[0])
+        look = 'stroke="var(--supdr-text)" stroke-width="1.5" stroke-dasharray="4 3"'
+        marks.append(f'<path d="M{x:.1f} {top}V{base}" {look}/>')
     marks += [_word(f"{100 * each:.0f} %", left - 5, base - unit * each + 4, "end") for each in (0.0, most)]
-    for value, side, anchor in ((edges[0], left, "start"), (edges[-1], SIDE - right, "end")):
-        marks.append(_word(readable(f"{value:.3g}"), side, HIGH - 6, anchor))
-    keys = _keys({name: role for name, (_, role) in groups.items()})
-    return _figure(title, "".join(marks), SIDE, HIGH, f"{widgets.escape(title)}, share of each class{keys}")
+    ends = alike(edges[0], edges[-1])
+    for text, side, anchor in ((ends[0], left, "start"), (ends[1], SIDE - right, "end")):
+        marks.append(_word(text, side, HIGH - 6, anchor))
+    keys = _keys({name: role for name, (_, role) in groups.items()}, meaning if lines else "")
+    return _figure(title, "".join(marks), SIDE, HIGH, f"{widgets.escape(title)}{keys}")
 
 
 def bar(shares: Sequence[float], roles: Sequence[str]) -> str:
@@ -150,12 +159,14 @@ def side_by_side(*pictures: str) -> str:
     return f'<div style="display:flex;gap:8px;margin:4px 0">{"".join(pictures)}</div>'
 
 
-def _keys(roles: Mapping[str, str]) -> str:
-    """Write a legend: a short line in the colour of each role, and its name."""
-    line = "display:inline-block;width:14px;margin-right:4px;vertical-align:middle;border-top:2.5px solid"
+def _keys(roles: Mapping[str, str], dashed: str = "") -> str:
+    """Write a legend: a short line in the colour of each role, and its name; `dashed`: the name of dashed lines."""
+    look = "display:inline-block;width:14px;margin-right:4px;vertical-align:middle;border-top:"
+    lines = {name: f"2.5px solid {css(role)}" for name, role in roles.items()}
+    lines |= {dashed: "2px dashed var(--supdr-text)"} if dashed else {}
     names = (
-        f'<span style="white-space:nowrap"><i style="{line} {css(role)}"></i>{widgets.escape(name)}</span>'
-        for name, role in roles.items()
+        f'<span style="white-space:nowrap"><i style="{look}{line}"></i>{widgets.escape(name)}</span>'
+        for name, line in lines.items()
     )
     return f'<span style="display:flex;flex-wrap:wrap;gap:0 12px">{"".join(names)}</span>'
 

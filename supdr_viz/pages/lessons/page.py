@@ -39,14 +39,26 @@ def wanted(arguments: Mapping[str, list[bytes]]) -> tuple[Lesson, int, list[str]
     name, number = texts.get("lesson", ""), texts.get("step", "1")
     if name == OWN:
         problems.append("This was a lesson from a file: open the file again, under Make your own lesson.")
-    lesson = LESSONS.get(name) or next(iter(LESSONS.values()))
-    if name not in ("", OWN, *LESSONS):
-        problems.append(f"There is no lesson {quoted(name)}; showing {lesson.title!r} instead.")
-    index = int(number) - 1 if number.isdecimal() and len(number) < 4 else -1
-    if not 0 <= index < len(lesson.steps):
-        problems.append(f"This lesson has the steps 1 to {len(lesson.steps)}; got {quoted(number)}.")
-        index = 0
-    return lesson, index, problems
+    numbered = list(LESSONS.values())
+    index = _counted(name, len(numbered))  # lesson=6 is the sixth
+    lesson = LESSONS.get(name) or numbered[max(index, 0)]
+    if name not in ("", OWN, *LESSONS) and index < 0:
+        problems.append(
+            f"There is no lesson {quoted(name)}, so lesson 1 is shown. The lessons are 1 to {len(numbered)}: choose "
+            "one from the list “Lesson”."
+        )
+    index = _counted(number, len(lesson.steps))
+    if index < 0:
+        problems.append(
+            f"This lesson has steps 1 to {len(lesson.steps)}; there is no step {quoted(number)}, so step 1 is shown."
+        )
+    return lesson, max(index, 0), problems
+
+
+def _counted(text: str, count: int) -> int:
+    """Return the place that a number from 1 to a count means, from 0; -1: the text is no such number."""
+    number = int(text) if text.isdecimal() and len(text) < 4 else 0
+    return number - 1 if 0 < number <= count else -1
 
 
 class Lessons:
@@ -126,6 +138,7 @@ class Lessons:
         self._present()
         goes_on = onward and not step.fresh and _same(controls.settings, step.settings)
         if goes_on:
+            self._show_marks()
             self.explorer.bridge.set_query(self._query())
             self._start(step.play == "start", step)
             return
@@ -160,8 +173,7 @@ class Lessons:
         step = self.step
         if self.explorer.session.settings is None:
             return
-        self.explorer.show_mode(step.mode)
-        self.explorer.layout.show_pull(step.pull)
+        self._show_marks()
         done = _done_before(self.lesson, self.index)
         if step.play == "start":
             self._player.run(until=step.until or None, hurry_to=done)
@@ -169,6 +181,11 @@ class Lessons:
             self._player.run(hurry_to=done)
         elif done:
             self._player.run(until=done, hurry_to=done)
+
+    def _show_marks(self) -> None:
+        """Show the picture of the method that the step speaks of, and the pull of the labels or not."""
+        self.explorer.show_mode(self.step.mode)
+        self.explorer.layout.show_pull(self.step.pull)
 
     def _answer(self, option: int | None) -> None:
         step = self.step

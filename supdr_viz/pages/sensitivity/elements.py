@@ -348,18 +348,10 @@ def words(view: View, *, values: bool) -> hv.Labels:
 
 
 def current_setting(view: View) -> hv.Rectangles:
-    """Return a frame around the cell of the current setting, or between cells; none if it is outside of the grid.
-
-    On a dark page the best cell has one, too: it is as dark as the page.
-    """
-    frames = list[tuple[float, float, str]]()
-    best, current = view.result.best(view.metric), current_place(view)
-    if best is not None and view.dark:
-        across, up = np.unravel_index(best.number, view.plane.shape)
-        frames.append((float(across), float(up), "#FFFFFF"))
-    frames += [] if current is None else [(*current, view.colours.error)]
-    boxes = [(x - 0.48, y - 0.47, x + 0.48, y + 0.47, shade) for x, y, shade in frames]
-    return hv.Rectangles(boxes, vdims="shade").opts(fill_alpha=0.0, line_color="shade", line_width=2.5)
+    """Return a frame around the cell of the current setting, or between cells; none if it is outside of the grid."""
+    current = current_place(view)
+    boxes = [] if current is None else [(x - 0.48, y - 0.47, x + 0.48, y + 0.47) for x, y in (current,)]
+    return hv.Rectangles(boxes).opts(fill_alpha=0.0, line_color=view.colours.error, line_width=2.5)
 
 
 def _has_room(view: View) -> bool:
@@ -486,7 +478,7 @@ def _reach(mean: NDArray, width: NDArray, best: NDArray) -> tuple[NDArray, NDArr
 
 
 def bars(view: View) -> hv.Overlay:
-    """Return the importance of each parameter, of both together and of the folds, with its spread over the folds."""
+    """Return the importance of each parameter, of interactions and of the folds, with its spread over the folds."""
     shares = dict(reversed(_shares(view).items()))  # the first one stands at the top
     names = list(shares) or [""]
     heights = [share for share, _spread in shares.values()] or [0.0]
@@ -524,10 +516,10 @@ def _shares(view: View) -> dict[str, tuple[float, float]]:
     titles, spread = dict(zip(view.result.grid, view.titles)), importance.spread
     shares = {titles[name]: (importance.effects[name,], spread.get((name,), 0.0)) for name in titles}
     if len(titles) == 2:
-        shares["both together"] = importance.together, spread.get(tuple(titles), 0.0)
+        shares["Interaction"] = importance.together, spread.get(tuple(titles), 0.0)
     elif len(titles) > 2:
-        shares["several together"] = importance.together, 0.0
-    return {**shares, "folds": (importance.folds, 0.0)}
+        shares["Interactions"] = importance.together, 0.0
+    return {**shares, "Folds": (importance.folds, 0.0)}
 
 
 # --- what all charts have in common -----------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import panel as pn
 
 from supdr.sensitivity import Progress
@@ -23,7 +24,7 @@ from supdr_viz.presets.pictures import SWEEPS
 from supdr_viz.presets.preset import Preset
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bridge import Bridge
-from supdr_viz.ui.markup import STATUS_CSS
+from supdr_viz.ui.markup import STATUS_CSS, within_sentence
 from supdr_viz.ui.notice import Notice, remarks
 from supdr_viz.ui.panel_workarounds import save_figure
 
@@ -43,6 +44,9 @@ GRID_CSS = """
 @media (max-width: 899.95px) { :host { grid-template-columns: minmax(0, 1fr); --broad: span 1; } }
 """
 BROAD, SLIM, FULL = "var(--broad)", "var(--slim)", "1 / -1"
+
+# Finds the best cell by fits to few rows, without all cells.
+SEARCH = "Find the best cell"
 
 # Stands for the result until there are finished cells.
 NO_RESULT = '<p class="quiet small">Press Run: the best cell and the most important parameter are named here.</p>'
@@ -98,9 +102,9 @@ class SensitivityLayout:
         self.csv = widgets.button("CSV", lambda: self._save(on_csv(), "csv"), icon="download", disabled=True)
         self.page_file = widgets.button("HTML", lambda: self._save_page(on_html), icon="download", disabled=True)
         self.png = widgets.button("PNG", icon="image")
-        self.maps = widgets.button("Maps", on_maps, icon="grid_view")
+        self.maps = widgets.button("Show maps", on_maps, icon="grid_view")
         save_figure(self.png, "heatmap", "supdr-sweep.png")
-        self.search = widgets.button("Search", on_search, icon="search")
+        self.search = widgets.button(SEARCH, on_search, icon="search")
         self.searched = widgets.html(margin=(0, 4))
         self.status = widgets.html(css=BAR_CSS, margin=(2, 0))
         self.notice = Notice()
@@ -212,10 +216,10 @@ class SensitivityLayout:
         self._heat_head.object = widgets.card_head(kind, widgets.escape(words))
         self.maps.disabled = len(titles) > 2
         self.say_search("")
-        self._curve_words = "mean ± standard deviation over folds"
+        self._curve_words = "Mean ± standard deviation over folds"
         if len(titles) > 1:
             others = "the other axis" if len(titles) == 2 else "the other axes"
-            self._curve_words = f"over {others}: mean ± deviation; dashed: best"
+            self._curve_words = f"Mean ± deviation over {others}; dashed: best"
         self.result.object = NO_RESULT
         self._n_cells, self._n_fits, self._note = settings.n_cells, settings.n_fits, f" {note}" if note else ""
         self.arrange()
@@ -265,7 +269,7 @@ class SensitivityLayout:
     def say_search(self, text: str, *, searching: bool = False) -> None:
         """Say what a search has found, as HTML, or that it is at work."""
         self.searched.object = f'<p class="small">{text}</p>' if text else widgets.EMPTY
-        label, icon = ("End search", "close") if searching else ("Search", "search")
+        label, icon = ("End search", "close") if searching else (SEARCH, "search")
         if self.search.label != label:
             self.search.param.update(label=label, icon=icon)
 
@@ -283,7 +287,7 @@ class SensitivityLayout:
 
     def say_maps(self, shown: bool) -> None:
         """Name the button after what it will show."""
-        label, icon = ("Values", "pin") if shown else ("Maps", "grid_view")
+        label, icon = ("Show values", "pin") if shown else ("Show maps", "grid_view")
         self.maps.param.update(label=label, icon=icon)
 
     def say_result(self, view: View, place: Callable[[Mapping[str, Any]], str]) -> None:
@@ -296,15 +300,16 @@ class SensitivityLayout:
             of = f" (mean ± standard deviation of {fits} fits)" if fits > 1 else ""
             words.append(
                 f"Best {METRICS[metric]}: <b>{view.score_of(best)}</b>{of} at "
-                f"{widgets.symbols(place(best.params))}. This estimate is optimistic because it was also "
-                "used to choose the cell."
+                f"{widgets.symbols(place(best.params))}.{_near_best(view)} This estimate is optimistic because it was "
+                "also used to choose the cell."
             )
         if view.importance is not None:
-            titles = dict(zip(result.grid, view.titles))
+            titles = {name: within_sentence(title) for name, title in zip(result.grid, view.titles)}
             shares = view.importance.sentence(titles)
             some, every = len(view.weighed.cells), view.n_cells
             of = "the variance of all fits" if some == every else f"the variance so far, by {some} of {every} cells"
-            words.append(widgets.symbols(shares if shares.endswith(".") else f"{shares} of {of}."))
+            shares = shares if shares.endswith(".") else f"{shares} of {of}."
+            words.append(widgets.symbols(shares[:1].upper() + shares[1:]))
         failed = [cell for cell in result.cells.values() if cell.errors]
         if failed:
             words.append(f"{_count(len(failed), 'cell')} failed, for instance: {widgets.escape(failed[0].errors[0])}")
@@ -314,7 +319,7 @@ class SensitivityLayout:
             words.append(f"Cells share parts of their computation ({parts}). This changes no result.")
         if any(cell.warm for cell in result.cells.values()):
             words.append("With warm starts, cells may end in other local optima than with fresh starts.")
-        text = "".join(f'<p class="small">{each}</p>' for each in words) or NO_RESULT
+        text = "".join(f"<p>{each}</p>" for each in words) or NO_RESULT
         if self.result.object != text:
             self.result.object = text
 
@@ -326,6 +331,19 @@ class SensitivityLayout:
             self._bridge.download(f"supdr-sweep.{ending}", text, f"text/{ending};charset=utf-8")
         else:
             widgets.toast("No cell is finished yet.", "info")
+
+
+def _near_best(view: View) -> str:
+    """Say how many other cells are about as good as the best; nothing where the scores have no deviation."""
+    best = view.result.best(view.metric)
+    assert best is not None
+    means = np.array([cell.mean(view.metric) for cell in view.result.cells.values()])
+    deviation = best.deviation(view.metric)
+    if len(means) < 2 or not np.isfinite(deviation):
+        return ""
+    near = int(np.sum(np.abs(means - best.mean(view.metric)) <= deviation)) - 1
+    lie = "lies" if near == 1 else "lie"
+    return f" Of the other {_count(len(means) - 1, 'cell')}, {near:,} {lie} within one standard deviation of it."
 
 
 def _place(card: Any, columns: str, *, shown: bool = True) -> Any:

@@ -52,6 +52,7 @@ from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.warming import KernelWait
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bridge import Bridge
+from supdr_viz.ui.markup import within_sentence
 from supdr_viz.ui.page_thread import follow
 from supdr_viz.ui.visitor import current_visitor
 
@@ -289,8 +290,8 @@ class Sensitivity:
         return next(spec for spec in MENU[self.settings.base.method].form if spec.name == name)
 
     def _place(self, params: Mapping[str, Any]) -> str:
-        """Say in the page's words where in the grid a cell is."""
-        return ", ".join(f"{self._title(name)} = {tick_text(value)}" for name, value in params.items())
+        """Say in the page's words, within a sentence, where in the grid a cell is."""
+        return ", ".join(f"{within_sentence(self._title(name))} = {tick_text(value)}" for name, value in params.items())
 
     def _link(self, params: dict[str, Any], settings: SweepSettings | None = None) -> str:
         settings = settings or self.settings

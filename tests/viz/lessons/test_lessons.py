@@ -90,6 +90,18 @@ def test_a_wrong_address_leads_to_the_first_step_with_a_sentence(query):
     assert problems
 
 
+def test_a_wrong_step_is_told_which_there_are():
+    first = next(iter(LESSONS.values()))
+    *_, [told] = wanted(as_arguments("step=99"))
+    assert f"steps 1 to {len(first.steps)}" in told
+    assert "'99'" in told
+
+
+@pytest.mark.parametrize("number", range(1, len(LESSONS) + 1))
+def test_a_lesson_may_be_named_by_its_number(number):
+    assert wanted(as_arguments(f"lesson={number}&step=2")) == ([*LESSONS.values()][number - 1], 1, [])
+
+
 def test_steps_inherit_and_change_settings():
     one, two, three = read_lesson(GOOD, "mine.toml").steps
     assert (one.settings.data, one.settings.data_options["noise"], one.settings.seed) == ("moons", 0.2, 3)

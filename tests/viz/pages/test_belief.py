@@ -14,8 +14,9 @@ from supdr_viz.experiment.settings import parse_query
 from supdr_viz.pages.explorer.again import agreement, laid_on
 from supdr_viz.pages.explorer.belief import TITLE
 from supdr_viz.pages.explorer.preservation import class_text
+from supdr_viz.pages.explorer.question import effect_word
 from supdr_viz.pages.explorer.reasons import SHORT, arrow_scale, column_weights, weights_text
-from supdr_viz.pages.explorer.small_pictures import curves, histograms
+from supdr_viz.pages.explorer.small_pictures import SCALES, SIDE, curves, histograms
 from supdr_viz.run.pool import LONG_WAITS, LONG_WORKS, Courtesy, ManualPool, Pool
 from supdr_viz.views.stage.components import Hub
 from supdr_viz.views.stage.packed_positions import unpacked_places
@@ -356,6 +357,14 @@ def test_two_classes_are_compared_everywhere_or_among_selected_rows():
         assert visitor.sees("All rows: 50 rows of virginica, 50 of versicolor.")
 
 
+@pytest.mark.parametrize(
+    ("effect", "word"),
+    [(-1.31, "large"), (0.8, "large"), (0.6, "medium"), (-0.2, "small"), (0.0, "negligible"), (np.nan, "")],
+)
+def test_the_size_of_an_effect_has_a_word(effect, word):
+    assert effect_word(effect) == word
+
+
 def test_numbers_have_no_two_classes():
     with Visitor("?data=diabetes&method=LSDR&method.max_iter=3") as visitor:
         opened(visitor)
@@ -406,7 +415,12 @@ def test_histograms_hold_all_values_on_one_scale():
         totals[colour] = totals.get(colour, 0.0) + float(height)
     first, second = totals.values()
     assert first == pytest.approx(second, rel=0.02)  # both are shares of their group
+    assert "stroke-dasharray" not in histograms("x", groups, [-np.inf], "bound")
+    lined = histograms("x", groups, [9.0, np.inf], "bound")
+    [x] = re.findall(r'd="M([\d.]+) [\d.]+V[\d.]+" stroke="[^"]*" stroke-width="1.5" stroke-dasharray', lined)
+    assert float(x) == pytest.approx(SIDE - SCALES[1])  # the line is the end of the scale
+    assert "</i>bound</span>" in lined
     constant = histograms("x", {"a": (np.ones(3), "class 0"), "b": (np.ones(2), "class 1")})
     assert len(re.findall("<rect", constant)) == 2
-    assert all(f">{end}</text>" in constant for end in ("0.5", "1.5", "0 %", "100 %"))  # ends of both axes
+    assert all(f">{end}</text>" in constant for end in ("0.50", "1.50", "0 %", "100 %"))  # ends of both axes
     assert all(f"</i>{name}</span>" in constant for name in "ab")

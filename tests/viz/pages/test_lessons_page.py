@@ -83,11 +83,15 @@ def test_a_step_shows_what_it_speaks_of_and_the_last_one_everything():
 
 
 def test_a_step_about_the_data_alone_shows_nothing_that_a_method_makes_of_them():
-    with lesson() as visitor:
+    name, number = next(
+        (name, k) for name, each in LESSONS.items() for k, step in enumerate(each.steps) if not step.is_run
+    )
+    with lesson(f"?{address(name, number)}") as visitor:
         assert of_input(visitor, "region") is None
-        assert not np.any(of_input(visitor, "ring", "rows"))
-        visitor.key("PageDown").settle()
-        assert of_input(visitor, "region") is not None
+        ringed = np.unpackbits(of_input(visitor, "ring", "rows")).sum()
+        assert ringed == round(0.05 * len(visitor.places("input")))  # rows with a label: no errors
+    with lesson() as visitor:
+        assert of_input(visitor.settle(), "region") is not None
 
 
 @pytest.mark.parametrize("name", LESSONS)
@@ -99,3 +103,18 @@ def test_every_step_but_the_last_names_what_it_shows(name):
         if step.is_run:
             continue
         assert set(step.look) == {"input"}  # without a run there is nothing else to be seen
+
+
+def test_a_step_that_goes_on_from_the_one_before_shows_the_picture_that_its_link_shows():
+    name, number = next(
+        (name, k)
+        for name, each in LESSONS.items()
+        for k, step in enumerate(each.steps)
+        if not step.fresh and step.mode not in ("", each.steps[k - 1].mode)
+    )
+    with lesson(f"?{address(name, number - 1)}") as visitor:
+        visitor.press("Show answer").settle()
+        visitor.key("PageDown").settle()
+        reached = visitor.widget("Picture").value
+    with lesson(f"?{address(name, number)}") as visitor:
+        assert visitor.settle().widget("Picture").value == reached

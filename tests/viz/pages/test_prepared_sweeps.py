@@ -63,8 +63,10 @@ def test_the_page_opens_full_and_run_goes_on_from_there():
         assert not np.isnan(visitor.model("sweep cells").data["zvalues"]).any()
         assert len(visitor.model("sweep curve 1").data["score"]) == 8
         assert visitor.sees("Best error")
-        assert visitor.sees("explains")
-        visitor.press("Maps")
+        assert visitor.sees("at ridge on latent rows = 1, ridge on loadings = 10.")
+        assert visitor.sees("Ridge on latent rows explains")
+        assert visitor.sees("their interaction")
+        visitor.press("Show maps")
         assert len(visitor.model("sweep map").data["x"]) == 569
         visitor.press("Run").settle()
         assert visitor.chip == "finished"
@@ -76,5 +78,5 @@ def test_an_example_whose_rows_are_missing_shows_its_cells():
         visitor.choose("Example", SWEEP_PRESETS["spect-kernel"].label)
         assert visitor.widget("Run").disabled
         assert len(visitor.model("sweep cells").data["zvalues"]) == 20
-        visitor.press("Maps")
+        visitor.press("Show maps")
         assert len(visitor.model("sweep map").data["x"]) == 267

@@ -29,7 +29,7 @@ def test_three_parameters_are_lines_over_parallel_axes():
         f"{BASE}&sweep.z=beta:list:0.1,0.5,0.9&sweep.design=sobol&sweep.cells=8", page="sensitivity"
     ) as visitor:
         assert visitor.sees("Run makes 16 fits for 8 cells")
-        assert visitor.widget("Maps").disabled
+        assert visitor.widget("Show maps").disabled
         visitor.press("Run").settle()
         assert "8 of 8 cells" in visitor.status
         lines = visitor.model("sweep cells").data
@@ -169,7 +169,7 @@ def test_a_method_without_the_parameters_is_refused_by_name():
 
 def test_a_search_by_halving_says_what_it_has_tried():
     with Visitor(BASE, page="sensitivity") as visitor:
-        visitor.press("Search").settle()
+        visitor.press("Find the best cell").settle()
         assert visitor.sees("Successive halving: error")
         assert visitor.sees("It tried 6 cells on")
         assert visitor.sees("2 cells on")

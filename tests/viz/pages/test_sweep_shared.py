@@ -72,7 +72,7 @@ SWEPT = (
 
 def test_maps_of_all_cells_are_shown_and_sliders_walk_through_them():
     with Visitor(SWEPT, page="sensitivity") as visitor:
-        visitor.press("Run").settle().press("Maps")
+        visitor.press("Run").settle().press("Show maps")
         assert len(visitor.model("sweep map").data["x"]) == 150
         assert len(visitor.model("sweep small maps").data["x"]) == 6 * 150
         maps = visitor.model("sweep maps").data
@@ -84,7 +84,7 @@ def test_maps_of_all_cells_are_shown_and_sliders_walk_through_them():
         after = visitor.model("sweep place").data["number"]
         assert abs(after[0] - before[0]) >= 2
         assert visitor.sees("Run it in the explorer")
-        visitor.press("Values")
+        visitor.press("Show values")
         assert not list(visitor.session.document.select({"name": "sweep small maps"}))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from supdr_viz.ui.markup import symbols
+from supdr_viz.ui.markup import symbols, within_sentence
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,17 @@ from supdr_viz.ui.markup import symbols
 )
 def test_symbols_have_their_subscripts_and_other_words_none(text, html):
     assert symbols(text) == html
+
+
+@pytest.mark.parametrize(
+    ("label", "within"),
+    [
+        ("Ridge on latent rows", "ridge on latent rows"),
+        ("Gaussian weight", "Gaussian weight"),
+        ("SVM tolerance", "SVM tolerance"),
+        ("C", "C"),
+        ("λ", "λ"),
+    ],
+)
+def test_labels_have_no_capital_within_a_sentence_but_names_and_symbols_keep_theirs(label, within):
+    assert within_sentence(label) == within

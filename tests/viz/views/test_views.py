@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from supdr_viz.data.number_format import figure, mean_text, per_cent
+from supdr_viz.data.number_format import alike, figure, mean_text, per_cent
 from supdr_viz.pages.training_bar import status_words
 from supdr_viz.pictures.methods import MARGINS, RECONSTRUCTION
 from supdr_viz.pictures.types import Curves
@@ -222,6 +222,20 @@ def test_numbers_have_the_minus_sign_of_print():
         assert text.startswith("\N{MINUS SIGN}")
         assert "-" not in text
     assert "·10⁻" in figure(2e-6, 3)
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ((-0.34, 0.285), ["−0.340", "0.285"]),
+        ((12.0, 0.5), ["12.0", "0.5"]),
+        ((1234.5, 7.0), ["1,234", "7"]),
+        ((2e-6, 0.0), ["2·10⁻⁶", "0"]),
+        ((float("nan"), 1.0), ["nan", "1.00"]),
+    ],
+)
+def test_values_beside_each_other_end_at_the_same_place(values, texts):
+    assert alike(*values) == texts
 
 
 def test_a_start_is_said_to_be_none_of_the_steps():
