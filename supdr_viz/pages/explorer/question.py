@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from supdr_viz.run.pool import Courtesy, Pool
 from supdr_viz.run.session import Session
 from supdr_viz.ui import widgets
-from supdr_viz.ui.background import LONG_WORK, Job, Outcome, in_background
+from supdr_viz.ui.background import Background, Job, Outcome
 from supdr_viz.ui.bar import Bar, Button, Switches, Toggle
 from supdr_viz.ui.binding import Bound
 
@@ -53,9 +53,11 @@ class Question:
     asks = ""
     label = ""
 
-    def __init__(self, session: Session, pool: Pool, choices: dict[str, Any], marks: list[str]) -> None:
+    def __init__(
+        self, session: Session, pool: Pool, background: Background, choices: dict[str, Any], marks: list[str]
+    ) -> None:
         self.session = session
-        self._pool, self._choices = pool, choices
+        self._pool, self._background, self._choices = pool, background, choices
         self._job: Job | None = None
         self._newest: Any = None
         self.answer: Any = None
@@ -129,7 +131,7 @@ class Question:
 
         self._start.visible, self._stop.visible = False, True
         widgets.message(self.words, "Computing …")
-        in_background(work, lambda outcome: self._ended(job, outcome), LONG_WORK)
+        self._background.run(work, lambda outcome: self._ended(job, outcome), long=True)
 
     def stop(self) -> None:
         """Make no more fits; the answer so far stays."""
