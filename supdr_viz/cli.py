@@ -123,6 +123,15 @@ def _parser() -> argparse.ArgumentParser:
         epilog=f"Further commands: {', '.join(f'supdr-viz {name}' for name in COMMANDS)}; each with --help.",
     )
     parser.add_argument("--version", action="version", version=f"supdr-viz {importlib.metadata.version('supdr-viz')}")
+    _add_access(parser)
+    _add_work(parser)
+    _add_window(parser)
+    _add_quotas(parser)
+    return parser
+
+
+def _add_access(parser: argparse.ArgumentParser) -> None:
+    """Add where the server listens, and who may come."""
     parser.add_argument(
         "--port", type=_port, default=5006, help="port to listen on; 0 takes any free one (default: %(default)s)"
     )
@@ -154,6 +163,10 @@ def _parser() -> argparse.ArgumentParser:
         metavar="SITE",
         help="another site, such as https://school.example, that may show the pages in a frame; may be repeated",
     )
+
+
+def _add_work(parser: argparse.ArgumentParser) -> None:
+    """Add with what the server works, and what it writes of that."""
     parser.add_argument(
         "--scheduler",
         metavar="ADDRESS",
@@ -189,6 +202,10 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NUMBER",
         help="which of several processes behind a proxy of your own this is, from 1 on: links of runs begin with it",
     )
+
+
+def _add_window(parser: argparse.ArgumentParser) -> None:
+    """Add what is opened when the server starts, and what ends it."""
     browser = parser.add_mutually_exclusive_group()
     browser.add_argument("--show", action="store_true", default=None, help="open the page in a browser")
     browser.add_argument(
@@ -202,6 +219,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     # For a program that starts this one and may be killed.
     parser.add_argument("--until-closed", action="store_true", help=argparse.SUPPRESS)
+
+
+def _add_quotas(parser: argparse.ArgumentParser) -> None:
     said = "What exceeds a quota is refused with a message. Environment variables set the same quotas."
     limits = parser.add_argument_group("quotas", said)
     for name, quota in QUOTAS.items():
@@ -212,7 +232,6 @@ def _parser() -> argparse.ArgumentParser:
             metavar="N",
             help=f"{quota.help}; {variable(name)} (default: %(default)s)",
         )
-    return parser
 
 
 def _for_networks(arguments: argparse.Namespace) -> dict[str, bool]:

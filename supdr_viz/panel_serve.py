@@ -14,12 +14,12 @@ from tornado.process import task_id
 
 from supdr_viz.data.quotas import most
 from supdr_viz.pages import PAGES, Addresses, build, empty, page_asked, site, title_of
+from supdr_viz.pages.service import Service
 from supdr_viz.serving.page_start import start_early
 from supdr_viz.serving.security_headers import Visitors
-from supdr_viz.serving.server import close_after_hours, keep_little, routes_of_pages
+from supdr_viz.serving.server import keep_little, routes_of_pages
 from supdr_viz.serving.visitor_cookie import Cookie
 from supdr_viz.ui.panel_workarounds import answering_server, start_clock
-from supdr_viz.views.stage.socket import StageSocket
 
 SEVERAL = (
     "Fewer frames and no link for students here: the processes of panel serve --num-procs do not know each "
@@ -53,14 +53,14 @@ def _page(name: str) -> Any:
 
 def _complete(document: Document) -> None:
     """Add to the server of a page what it lacks, or have the page say why that is not possible."""
-    server, here = answering_server(document), _address(document)
+    server, here, tickets = answering_server(document), _address(document), Service.of_process().tickets
     if server is not None:
         Addresses.take(server.app_paths, here)
         _prepare(server)
-    elif not StageSocket.offered:
+    elif not tickets.offered:
         Addresses.take((), here)
-    if not StageSocket.offered:
-        StageSocket.lacking = UNREACHED if task_id() is None else SEVERAL
+    if not tickets.offered:
+        tickets.lacking = UNREACHED if task_id() is None else SEVERAL
 
 
 def _address(document: Document) -> str:
@@ -89,4 +89,3 @@ def _begin(server: BokehTornado) -> None:
     if task_id() is None:
         routes = routes_of_pages(site(), [path.strip("/") for path in server.app_paths])
         server.add_handlers(".*", [(server.prefix + address, *rest) for address, *rest in routes])
-        close_after_hours()

@@ -175,6 +175,78 @@ def test_attributes_are_set_by_name():
     assert not found
 
 
+CONTAINERS = re.compile(
+    r"(?:Weak\w+|dict|list|set|deque|defaultdict|Counter|OrderedDict|bytearray|count|local|ContextVar)(?:\[.*\])?"
+)
+WRITES = re.compile("add|append|appendleft|clear|discard|extend|insert|pop|popitem|popleft|remove|setdefault|update")
+
+
+def containers(body):
+    """Return the names that a module or a class binds to something that can be written to."""
+    found = set()
+    for node in body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        value = getattr(node, "value", None)
+        made = isinstance(value, ast.Call) and CONTAINERS.fullmatch(ast.unparse(value.func).rpartition(".")[2])
+        literal = ast.Dict | ast.List | ast.Set | ast.DictComp | ast.ListComp | ast.SetComp
+        if made or isinstance(value, literal):
+            found |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return found
+
+
+def ambient_state(tree):
+    """Return what functions of a module share without being handed it."""
+    found = {node.names[0] for node in ast.walk(tree) if isinstance(node, ast.Global)}
+    shared = containers(tree.body)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            names = containers(node.body)
+            shared |= {f"{owner}.{name}" for name in names for owner in ("cls", node.name)}
+            found |= {
+                part.name for part in node.body if getattr(part, "name", "") in ("__getattr__", "__getattribute__")
+            }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        for part in ast.walk(node):
+            written = None
+            if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store | ast.Del):
+                written = part.value
+            elif (
+                isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and WRITES.fullmatch(part.func.attr)
+            ):
+                written = part.func.value
+            elif isinstance(part, ast.Call) and ast.unparse(part.func) == "next":
+                written = part.args[0]
+            if written is not None and ast.unparse(written) in shared:
+                found.add(ast.unparse(written))
+    ambient = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)}
+    return found | ambient & {"threading.local", "contextvars.ContextVar", "ContextVar"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "known = {}\ndef add(name):\n    known[name] = 1",
+        "open = WeakSet()\ndef join(page):\n    open.add(page)",
+        "numbers = itertools.count()\ndef new():\n    return next(numbers)",
+        "class Page:\n    known = {}\n    @classmethod\n    def add(cls, name):\n        cls.known.setdefault(name, 1)",
+        "pool = None\ndef shared():\n    global pool\n    pool = pool or Pool()",
+        "class Here(threading.local):\n    seconds = 0",
+        "class Other:\n    def __getattr__(self, name):\n        return 1",
+    ],
+)
+def test_state_that_is_not_handed_along_is_found(text):
+    assert ambient_state(ast.parse(text))
+    assert not ambient_state(ast.parse("KINDS = {}\ndef kind(name):\n    own = {}\n    own[name] = KINDS[name]"))
+
+
+def test_state_of_the_app_belongs_to_an_object_that_is_handed_along():
+    found = {name: ambient_state(tree_of(name)) for name in modules() if name.startswith("supdr_viz")}
+    # The app's own scripts and style sheets by what they contain: the same for every page and server.
+    assert {name: state for name, state in found.items() if state} == {"supdr_viz.ui.own_files": {"cls._contents"}}
+
+
 def test_an_estimator_has_few_of_our_classes_above_it():
     above = [base for base in MAC.__mro__[1:] if base.__module__.split(".")[0] == "supdr"]
     assert len(above) <= MOST_CLASSES_ABOVE, above

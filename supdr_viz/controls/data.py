@@ -20,7 +20,7 @@ from supdr_viz.experiment.settings import SPLIT_FIELDS, SPLIT_FORM, Settings
 from supdr_viz.ui import widgets
 from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.lazy import Fold
-from supdr_viz.ui.visitor import current_visitor, file_of_visitor
+from supdr_viz.ui.visitor import Visit
 
 
 class DataControls(Part):
@@ -30,11 +30,11 @@ class DataControls(Part):
     are about it; None if it has yet to be loaded. `form`: the knobs of the source, if it has any.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, visit: Visit, settings: Settings) -> None:
         super().__init__()
         self._on_loaded: list[Change] = []
-        self._settings = settings
-        self._at_hand = file_of_visitor(self, current_visitor())  # the page that holds it may be gone soon
+        self._visit, self._settings = visit, settings
+        self._at_hand = visit.files.newest_of(visit.visitor, self)  # the page that holds it may be gone soon
         self._loaded: dict[str, tuple[Dataset, dict[str, Any]]] = {}
         self._source = ""
         self.form: Form | None = None
@@ -122,7 +122,7 @@ class DataControls(Part):
 
     def _make_upload(self) -> UploadPanel:
         if self._upload is None:
-            self._upload = UploadPanel(lambda dataset, options: self._arrived("file", dataset, options), self._at_hand)
+            self._upload = UploadPanel(self._visit, partial(self._arrived, "file"), self._at_hand)
         return self._upload
 
     def _show_source(self, name: str) -> None:
@@ -135,13 +135,11 @@ class DataControls(Part):
             self._body[:] = [panel.view]
             self._place_dialog()
         elif name == "openml":
-            self._openml = self._openml or OpenMLPanel(
-                lambda dataset, options: self._arrived("openml", dataset, options)
-            )
+            self._openml = self._openml or OpenMLPanel(self._visit.background.run, partial(self._arrived, "openml"))
             self._expect()
             self._body[:] = [self._openml.view]
         elif name == "rows":
-            self._rows = self._rows or RowsPanel(lambda dataset, options: self._arrived("rows", dataset, options))
+            self._rows = self._rows or RowsPanel(self._visit.background.run, partial(self._arrived, "rows"))
             self._body[:] = [self._rows.view]
             pn.state.onload(self._expect)
         elif SOURCES[name].form:

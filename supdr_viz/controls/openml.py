@@ -10,18 +10,18 @@ import panel as pn
 from supdr.datasets import Dataset, load_openml
 from supdr_viz.controls.upload import Loaded, limits
 from supdr_viz.ui import widgets
-from supdr_viz.ui.background import Latest, Outcome
+from supdr_viz.ui.background import Latest, Outcome, Run
 
 
 class OpenMLPanel:
     """Load a data set of openml.org by name or number.
 
-    `on_loaded`: ``on_loaded(dataset, options)``. `fetch`: as `supdr.datasets.load_openml`.
+    `run`: as of `Latest`. `on_loaded`: ``on_loaded(dataset, options)``. `fetch`: as `supdr.datasets.load_openml`.
     """
 
-    def __init__(self, on_loaded: Loaded, fetch: Callable[..., Dataset] = load_openml) -> None:
+    def __init__(self, run: Run, on_loaded: Loaded, fetch: Callable[..., Dataset] = load_openml) -> None:
         self._on_loaded, self._fetch = on_loaded, fetch
-        self._latest = Latest()
+        self._latest = Latest(run)
         self._expected = self._target = ""
         self.field = widgets.text_field("Name or number on openml.org", placeholder="ionosphere or 59")
         self.load = widgets.button("Load", self.start, kind="contained", icon="download", margin=8)

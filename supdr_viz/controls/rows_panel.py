@@ -12,7 +12,7 @@ from supdr.engine.optional import PackageMissing
 from supdr_viz.data.cluster import connect, dashboard
 from supdr_viz.data.rows_on_disk import RowsOnDisk, offered, open_rows, targets_of
 from supdr_viz.ui import widgets
-from supdr_viz.ui.background import Latest, Outcome
+from supdr_viz.ui.background import Latest, Outcome, Run
 from supdr_viz.ui.binding import Bound
 
 TASKS = {"automatic": "auto", "classification": "classification", "regression": "regression"}
@@ -22,12 +22,12 @@ NONE_OFFERED = "This server offers no rows on disk: its operator names them with
 class RowsPanel:
     """Choose rows on disk by name, their target, and what it means.
 
-    `on_loaded`: ``on_loaded(dataset, options)``.
+    `run`: as of `Latest`. `on_loaded`: ``on_loaded(dataset, options)``.
     """
 
-    def __init__(self, on_loaded: Callable[[Dataset, dict[str, Any]], Any]) -> None:
+    def __init__(self, run: Run, on_loaded: Callable[[Dataset, dict[str, Any]], Any]) -> None:
         self._on_loaded = on_loaded
-        self._latest = Latest()
+        self._latest = Latest(run)
         names = sorted(offered())
         first = names[0] if names else ""
         self.name = widgets.select("Rows", {name: name for name in names} or {"": ""}, first)

@@ -23,24 +23,26 @@ from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.presets.gallery import shelves
 from supdr_viz.presets.preset import Needs
 from supdr_viz.ui import widgets
+from supdr_viz.ui.visitor import Visit
 
 
 class Controls:
     """Examples, data, split, method and planes.
 
-    `settings`: what is shown at first. `preset`: name of the preset that `settings` stem from, if any. `fresh`: other
-    data begin with the defaults of a method that suits them; False: method and options stay. `view`: for the sidebar;
-    `presets`: beside it: a page need not offer examples; `data`, `split`, `method`, `planes`: the parts.
+    `visit`: whose page it is. `settings`: what is shown at first. `preset`: name of the preset that `settings` stem
+    from, if any. `fresh`: other data begin with the defaults of a method that suits them; False: method and options
+    stay. `view`: for the sidebar; `presets`: beside it: a page need not offer examples; `data`, `split`, `method`,
+    `planes`: the parts.
     """
 
-    def __init__(self, settings: Settings, preset: str = "", *, fresh: bool = True) -> None:
+    def __init__(self, visit: Visit, settings: Settings, preset: str = "", *, fresh: bool = True) -> None:
         self._fresh = fresh
         self._experiment = Experiment(settings)
         self._preset = preset
         self._callbacks: list[Callable[[Experiment, Experiment], Any]] = []
         self._exchange = ""  # why another method than the chosen one begins
         self._on_exchange: Callable[[str, Experiment], Any] | None = None
-        self.data = DataControls(settings)
+        self.data = DataControls(visit, settings)
         self.presets = PresetGallery(PRESETS, preset, self._preset_chosen, shelves, [self.data.file_button])
         self.split = SplitControls(settings)
         self.method = MethodControls(settings)

@@ -31,7 +31,7 @@ from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.bridge import TAKES_DROPS
 from supdr_viz.ui.dropper import file_dropper
 from supdr_viz.ui.lazy import Fold
-from supdr_viz.ui.visitor import VisitorFile, current_visitor, keep
+from supdr_viz.ui.visitor import Visit, VisitorFile
 
 # Rows, on average of its most frequent values, that make text a likely target.
 FEWEST_OF_A_CLASS = 3
@@ -105,13 +105,13 @@ def preview_table(look: Preview) -> str:
 class UploadPanel:
     """Choose a file, look at it, choose the target, use it.
 
-    `on_loaded`: ``on_loaded(dataset, options)`` when the user presses "Use this file". `at_hand`: the file that the
-    visitor has sent to another page; settings of it are used without a question. `look`: the file that is being
-    looked at; `dialog`: where this happens; `view`: for the sidebar: which file is in use.
+    `visit`: whose files these are. `on_loaded`: ``on_loaded(dataset, options)`` when the user presses "Use this file".
+    `at_hand`: the file that the visitor has sent to another page; settings of it are used without a question. `look`:
+    the file that is being looked at; `dialog`: where this happens; `view`: for the sidebar: which file is in use.
     """
 
-    def __init__(self, on_loaded: Loaded, at_hand: VisitorFile | None = None) -> None:
-        self._on_loaded, self._at_hand, self._visitor = on_loaded, at_hand, current_visitor()
+    def __init__(self, visit: Visit, on_loaded: Loaded, at_hand: VisitorFile | None = None) -> None:
+        self._visit, self._on_loaded, self._at_hand = visit, on_loaded, at_hand
         self._in_haste = False  # what is looked at is used as soon as it was read
         self.look: Preview | None = None
         self._content = b""
@@ -121,8 +121,10 @@ class UploadPanel:
         self._missing = ""
         # Columns that were left out and taken against what was proposed, while the file is read under other rules.
         self._differing: tuple[set[str], set[str]] | None = None
-        self._latest = Latest()
-        self.dropper = file_dropper(self.receive, self._refuse, max_bytes=limits().max_bytes, css_classes=[TAKES_DROPS])
+        self._latest = Latest(visit.background.run)
+        self.dropper = file_dropper(
+            visit.files, self.receive, self._refuse, max_bytes=limits().max_bytes, css_classes=[TAKES_DROPS]
+        )
         self.message = widgets.html()
         self.table = widgets.html(visible=False)
         self.columns = ColumnTable(visible=False, margin=(4, 8), **widgets.WIDE)
@@ -158,7 +160,10 @@ class UploadPanel:
         self.view = pn.Column(self.said, self.change, margin=0, **widgets.WIDE)
         self.limits = widgets.html(limits_text())
         self.foot = pn.Row(self.use, margin=0, visible=False, styles=FOOT, **widgets.WIDE)
-        self.dialog = widgets.dialog(
+        self.dialog = self._make_dialog()
+
+    def _make_dialog(self) -> Any:
+        return widgets.dialog(
             "Open a file",
             self.dropper,
             self.limits,
@@ -230,7 +235,7 @@ class UploadPanel:
         """
         self._content = b""
         data = content.encode("utf-8") if isinstance(content, str) else bytes(content)
-        if refusal := keep(self, VisitorFile(self._visitor, name, data)):
+        if refusal := self._visit.files.keep(self, VisitorFile(self._visit.visitor, name, data)):
             self._refuse(refusal)
             return
         self._content = data

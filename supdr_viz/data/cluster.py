@@ -16,7 +16,6 @@ VARIABLE = "SUPDR_SCHEDULER"
 CONNECT_TIMEOUT = "10s"
 
 _lock = threading.Lock()
-_client: Any = None
 
 
 class NoCluster(ValueError):
@@ -26,11 +25,9 @@ class NoCluster(ValueError):
 def connect() -> Any:
     """Return the client of the scheduler that the operator named, the first time connected to it; None: none is named.
 
-    Slow the first time, and where the scheduler does not answer: not to be called in a page's thread.
-
-    Returns it is what Dask uses in this process from then on. Raises NoCluster if no scheduler answers.
+    Slow the first time, and where the scheduler does not answer: not to be called in a page's thread. It is what Dask
+    uses in this process from then on. Raises NoCluster if no scheduler answers.
     """
-    global _client
     named = os.environ.get(VARIABLE)
     if not named:
         return None
@@ -38,12 +35,23 @@ def connect() -> Any:
     import distributed
 
     with _lock:
-        if _client is None or _client.status != "running":
-            try:
-                _client = distributed.Client(_local() if named == "dask" else named, timeout=CONNECT_TIMEOUT)
-            except (OSError, ValueError, TimeoutError):
-                raise NoCluster(f"No Dask scheduler answers at {named}: rows on disk need it.") from None
-        return _client
+        client = _running()
+        if client is not None:
+            return client
+        try:
+            return distributed.Client(_local() if named == "dask" else named, timeout=CONNECT_TIMEOUT)
+        except (OSError, ValueError, TimeoutError):
+            raise NoCluster(f"No Dask scheduler answers at {named}: rows on disk need it.") from None
+
+
+def _running() -> Any:
+    """Return the client that Dask uses in this process; None: there is none."""
+    import distributed
+
+    try:
+        return distributed.default_client()
+    except ValueError:
+        return None
 
 
 def _local() -> Any:
@@ -56,11 +64,9 @@ def _local() -> Any:
 
 def dashboard() -> str:
     """Return where the cluster can be watched at work; empty: nowhere."""
-    client = _client
-    if client is None or client.status != "running":
-        return ""
+    client = _running() if os.environ.get(VARIABLE) else None
     try:
-        return str(client.dashboard_link or "")
+        return "" if client is None else str(client.dashboard_link or "")
     except (OSError, ValueError):
         return ""
 

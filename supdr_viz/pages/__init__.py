@@ -14,6 +14,9 @@ from supdr_viz.serving.server import Site
 if TYPE_CHECKING:
     from bokeh.document import Document
 
+    from supdr_viz.pages.service import Service
+    from supdr_viz.ui.visitor import Tickets
+
 # Folder of a page, and function in its module ``page`` -> its name in the navigation; "/" leads to the first one.
 PAGES = {"explorer": "Explore", "compare": "Compare", "sensitivity": "Sensitivity", "lessons": "Lessons"}
 
@@ -111,7 +114,19 @@ def load(name: str) -> ModuleType:
 
 def site() -> Site:
     """Return what a server needs to know of the pages."""
-    return Site({name: title_of(name) for name in PAGES}, load, build, _routes, empty)
+    return Site({name: title_of(name) for name in PAGES}, load, build, _routes, empty, _runs, _tickets)
+
+
+def _runs() -> int:
+    from supdr_viz.pages.service import Service
+
+    return Service.of_process().pool.n_jobs
+
+
+def _tickets() -> Tickets:
+    from supdr_viz.pages.service import Service
+
+    return Service.of_process().tickets
 
 
 def empty(name: str, arguments: Mapping[str, list[bytes]]) -> Document:
@@ -159,16 +174,18 @@ def _routes() -> list[tuple[Any, ...]]:
     return [FollowPage.route()]
 
 
-def begin() -> None:
-    """Load what every page needs of the UI kit; the first thing that a page does."""
+def begin() -> Service:
+    """Load what every page needs of the UI kit, the first thing that a page does; return what it shares with others."""
     import panel as pn
 
+    from supdr_viz.pages.service import Service
     from supdr_viz.ui.panel_workarounds import tell_what_is_emptied
 
     # Signatures are for editors, entry points for what others add: both would cost visitors time.
     unneeded = {"apply_signatures": False, "load_entry_points": False}
     pn.extension("filedropper", notifications=True, disconnect_notification=DISCONNECTED, **unneeded)
     tell_what_is_emptied()
+    return Service.of_process()
 
 
 class Navigation:

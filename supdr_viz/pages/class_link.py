@@ -13,7 +13,6 @@ from supdr_viz.ui import widgets
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.page_thread import Call, call_in_page
 from supdr_viz.views.stage.followers import Followers
-from supdr_viz.views.stage.socket import StageSocket
 from supdr_viz.views.stage.stage import Stage
 
 OPEN, END = "Open a link for students", "End the link for students"
@@ -53,7 +52,7 @@ class ClassLink:
     @property
     def offered(self) -> bool:
         """Whether this server can be followed."""
-        return StageSocket.offered
+        return self._bridge.visit.tickets.offered
 
     def build(self, copy: Callable[[str, str], Any]) -> list[Any]:
         """Make the part of a dialog.
@@ -87,7 +86,7 @@ class ClassLink:
         """The link; empty while there is none."""
         if self.followers is None:
             return ""
-        return urljoin(for_others(self._bridge.origin), f"{FOLLOW}?{urlencode({'ticket': self.followers.ticket})}")
+        return urljoin(for_others(self._bridge), f"{FOLLOW}?{urlencode({'ticket': self.followers.ticket})}")
 
     @property
     def warning(self) -> str:
@@ -105,7 +104,7 @@ class ClassLink:
         document = pn.state.curdoc
         assert document is not None
         self._call = call_in_page(document)
-        self.followers = Followers(self._stage, self._counted)
+        self.followers = Followers(self._stage, self._bridge.visit.tickets, self._counted)
         self._on_open()
         self._show(True)
         self._say()
@@ -154,11 +153,11 @@ class ClassLink:
             self._on_count(number)
 
 
-def for_others(address: str) -> str:
-    """Return an address of a page as browsers on other machines reach it, as far as that is known."""
-    page = urlsplit(address)
-    others = [each for each in StageSocket.names if each.endswith(f":{page.port}") and not _is_local(each)]
-    return urlunsplit(page._replace(netloc=others[0])) if others and _is_local(page.netloc) else address
+def for_others(bridge: Bridge) -> str:
+    """Return the address of a page as browsers on other machines reach it, as far as that is known."""
+    page = urlsplit(bridge.origin)
+    others = [each for each in bridge.visit.tickets.names if each.endswith(f":{page.port}") and not _is_local(each)]
+    return urlunsplit(page._replace(netloc=others[0])) if others and _is_local(page.netloc) else bridge.origin
 
 
 def _is_local(host: str) -> bool:

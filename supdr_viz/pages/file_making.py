@@ -11,7 +11,7 @@ import panel as pn
 from supdr_viz.export.progress import Progress
 from supdr_viz.export.work import KINDS
 from supdr_viz.ui import widgets
-from supdr_viz.ui.background import Job, Outcome, in_background
+from supdr_viz.ui.background import Job, Outcome
 from supdr_viz.ui.bridge import Bridge
 
 NOTHING = "There is nothing to save yet: run the method first."
@@ -52,7 +52,8 @@ class FileMaking:
         self._show(KINDS[kind].note)
         self._work(True)
         self._job = Job(widgets.guarded(partial(self._came, kind)))
-        in_background(partial(work, self._job), widgets.guarded(partial(self._made, kind)))
+        done = widgets.guarded(partial(self._made, kind))
+        self._bridge.visit.background.run(partial(work, self._job), done)
 
     def _came(self, kind: str, done: int, total: int) -> None:
         if self._job is not None:

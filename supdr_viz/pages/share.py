@@ -115,7 +115,7 @@ class ShareMenu:
 
     def share(self) -> None:
         """Show the link and copy it."""
-        self._link = urljoin(for_others(self._bridge.origin), self._get_link())
+        self._link = urljoin(for_others(self._bridge), self._get_link())
         if not self._open_new("share", self._build_share):
             self._link_field.value = self._link
             self._show_short()
@@ -152,7 +152,7 @@ class ShareMenu:
     def _show_short(self) -> None:
         short = self._get_short()
         self._short_field.param.update(
-            value=urljoin(for_others(self._bridge.origin), short) if short else "", visible=bool(short)
+            value=urljoin(for_others(self._bridge), short) if short else "", visible=bool(short)
         )
 
     def _build_share(self) -> Any:
@@ -203,7 +203,10 @@ class ShareMenu:
         self._export_message = widgets.html()
         self._files = FileMaking(self._bridge, self._works, partial(widgets.message, self._export_message))
         self._dropper = file_dropper(
-            self._load, lambda why: widgets.message(self._export_message, why, "error"), max_bytes=1e6
+            self._bridge.visit.files,
+            self._load,
+            lambda why: widgets.message(self._export_message, why, "error"),
+            max_bytes=1e6,
         )
         return widgets.dialog(
             "Export and import",

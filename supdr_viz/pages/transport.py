@@ -45,10 +45,6 @@ class Target(Protocol):
 Act = Callable[[], Any]
 
 
-# Those of all pages.
-_TARGETS: WeakSet[Target] = WeakSet()
-
-
 def _nothing() -> None:
     """Do nothing."""
 
@@ -60,6 +56,7 @@ class Transport:
 
     bridge: where keys come from.
     hub: tells the status line.
+    targets: those of all pages, among which this one's joins.
     speed: one of "slow", "normal", "fast".
     on_speed: ``on_speed(speed)``.
     on_toggled: called after the run was started or paused.
@@ -76,6 +73,7 @@ class Transport:
         bridge: Bridge,
         hub: Hub,
         speed: str,
+        targets: WeakSet[Any],
         *,
         on_speed: Callable[[str], Any],
         on_toggled: Act = _nothing,
@@ -101,7 +99,8 @@ class Transport:
             on_scrub=self.scrub,
         )
         bridge.on_key(self.key)
-        _TARGETS.add(target)
+        self._targets = targets
+        targets.add(target)
 
     def on_command(self, callback: Act) -> None:
         """Call ``callback()`` when what is said of the run is out of date: the user has asked for something else."""
@@ -122,7 +121,7 @@ class Transport:
 
     def may_train(self) -> bool:
         """Whether another run may train; if not, that is said."""
-        going = sum(target.going for target in _TARGETS)
+        going = sum(target.going for target in self._targets)
         if most("training") and going >= most("training"):
             runs = "one run trains" if going == 1 else f"{going:,} runs train"
             text = f"On this server {runs}, as many as may at a time. Steps are free; please try later."

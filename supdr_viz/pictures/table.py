@@ -94,10 +94,16 @@ def last_step(estimator: Any) -> Any:
     return last_step(estimator.steps[-1][1]) if isinstance(estimator, Pipeline) else estimator
 
 
+# What pictures ask of some estimators only.
+MAY_HAVE = ("calibrate", "family_x_", "row_bias", "support_")
+
+
 class OnInput:
     """A fitted estimator that is asked about rows of numbers in the space of the input.
 
-    They get the columns' names and go through the steps before it.  All else the estimator answers itself.
+    They get the columns' names and go through the steps before it.
+
+    embedding_, embedding_note, latent_decision_function, and `MAY_HAVE`: what the estimator answers itself.
 
     `whole`: the estimator, or the pipeline that ends in it. `table`: how `whole` knows rows. `fitted`: an iterate of
     the last step; by default the last step itself.
@@ -106,6 +112,29 @@ class OnInput:
     def __init__(self, whole: Any, table: Table, fitted: Any = None) -> None:
         self._whole, self._table = whole, table
         self._fitted = last_step(whole) if fitted is None else fitted
+        for name in MAY_HAVE:
+            if hasattr(self._fitted, name):
+                setattr(self, name, getattr(self._fitted, name))
+
+    @property
+    def embedding_(self) -> NDArray:
+        """Latent training rows (n, d)."""
+        return self._fitted.embedding_
+
+    @property
+    def embedding_note(self) -> str:
+        """What the latent rows are."""
+        return self._fitted.embedding_note
+
+    @property
+    def classes_(self) -> NDArray:
+        """The classes (K,), in the order of the scores."""
+        return self._fitted.classes_
+
+    @property
+    def transduction_(self) -> NDArray:
+        """Predictions of the training rows (n,)."""
+        return self._fitted.transduction_
 
     def at(self, snapshot: Any) -> OnInput:
         """Return it as of a snapshot."""
@@ -118,6 +147,10 @@ class OnInput:
     def decision_function(self, X: NDArray) -> NDArray:
         """Score rows (n, m) of the input."""
         return self._fitted.decision_function(self._prepared(X))
+
+    def latent_decision_function(self, latent: NDArray, **options: Any) -> NDArray:
+        """Score latent rows (n, d)."""
+        return self._fitted.latent_decision_function(latent, **options)
 
     def transform(self, X: NDArray) -> NDArray:
         """Embed rows (n, m) of the input."""
@@ -133,6 +166,3 @@ class OnInput:
             rows = step[:-1].transform(rows) if len(step.steps) > 1 else rows
             step = step.steps[-1][1]
         return rows
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._fitted, name)

@@ -127,21 +127,10 @@ class FrameBuilder:
         the last complete one. `everyone`: whether all new rows that are drawn are embedded; else of many those of a
         sample are, and the others have no place.
         """
-        embedding = fitted.embedding_
-        calibrates = bool(getattr(fitted, "calibrate", False))
-        both = options.pull or options.latent == "transform"
-        some_train, some_test = (self._drawn_train, self._drawn_test) if everyone else (self._few_train, self._few_test)
-        folded = self._embedded(fitted, self.split.X_train, some_train) if both else None
-        shown = folded if options.latent == "transform" and folded is not None else embedding
-        test = self._embedded(fitted, self.split.X_test, some_test)
-        self.complete = some_test is self._drawn_test
-        as_new = options.latent == "transform"
-        latent = self._place(shown, test, options.latent_axes, as_new=as_new, calibrates=calibrates)
-        self._everyone = partial(latent_rows, fitted, self.split, options.latent)
+        latent, pulled = self._positions(fitted, options, everyone)
+        as_new, calibrates = options.latent == "transform", bool(getattr(fitted, "calibrate", False))
         assert self.plane is not None
-        pulled = None
-        if options.pull and folded is not None:
-            pulled = self.scene.padded(self.plane.place(folded if shown is embedding else embedding))
+        n_components = fitted.embedding_.shape[1]
         if not incomplete:
             mode = self.mode(fitted, options.method_mode)
             self._picture = self._draw(mode, fitted, snapshot, losses=losses, segments=segments, study=study)
@@ -156,7 +145,7 @@ class FrameBuilder:
             live=live,
             latent=latent,
             latent_extent=self.plane.extent,
-            latent_caption=incomplete or _latent_caption(options, embedding.shape[1], fitted.embedding_note),
+            latent_caption=incomplete or _latent_caption(options, n_components, fitted.embedding_note),
             pulled=pulled,
             support=self._support(fitted),
             losses=losses,
@@ -164,10 +153,25 @@ class FrameBuilder:
             numbers=numbers,
             picture=self._picture,
             truth=self.truth if options.truth else None,
-            axis_words=self._columns.words(latent) if embedding.shape[1] > 1 else ("", ""),
+            axis_words=self._columns.words(latent) if n_components > 1 else ("", ""),
             as_new=as_new,
             only_training=calibrates and not as_new,
         )
+
+    def _positions(self, fitted: Any, options: DisplayOptions, everyone: bool) -> tuple[NDArray, NDArray | None]:
+        """Return where rows stand, as learnt or as new ones, and where they stand the other way if both are joined."""
+        embedding, as_new = fitted.embedding_, options.latent == "transform"
+        some_train, some_test = (self._drawn_train, self._drawn_test) if everyone else (self._few_train, self._few_test)
+        both = options.pull or as_new
+        folded = self._embedded(fitted, self.split.X_train, some_train) if both else embedding
+        shown, other = (folded, embedding) if as_new else (embedding, folded)
+        test = self._embedded(fitted, self.split.X_test, some_test)
+        self.complete = some_test is self._drawn_test
+        calibrates = bool(getattr(fitted, "calibrate", False))
+        latent = self._place(shown, test, options.latent_axes, as_new=as_new, calibrates=calibrates)
+        self._everyone = partial(latent_rows, fitted, self.split, options.latent)
+        assert self.plane is not None
+        return latent, self.scene.padded(self.plane.place(other)) if options.pull else None
 
     def incomplete_surface(self, fitted: Any) -> Surface | None:
         """Return the latest surface with the latent boundary of a step that is not complete; None: there is none.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,23 +125,23 @@ def _thinned(column: NDArray, index: NDArray) -> NDArray:
     return values
 
 
-# Those of all runs: they share what the server keeps of iterates.
-_RINGS: WeakSet[SnapshotRing] = WeakSet()
-
-
 class SnapshotRing:
     """Snapshots at a stride that doubles when they grow too many or too large; the newest is always there.
 
     `max_items`: most snapshots kept; `max_bytes`: most bytes of state kept, as long as there are few runs: of many each
-    keeps its share of what all may.
+    keeps its share of what all may. `n_runs`: returns how many there are.
     """
 
-    def __init__(self, max_items: int = MAX_SNAPSHOTS, max_bytes: int = MAX_SNAPSHOT_BYTES) -> None:
-        self.max_items, self.max_bytes = max_items, max_bytes
+    def __init__(
+        self,
+        max_items: int = MAX_SNAPSHOTS,
+        max_bytes: int = MAX_SNAPSHOT_BYTES,
+        n_runs: Callable[[], int] = lambda: 1,
+    ) -> None:
+        self.max_items, self.max_bytes, self._n_runs = max_items, max_bytes, n_runs
         self._sample: list[Snapshot] = []
         self._stride = 1
         self.newest: Snapshot | None = None
-        _RINGS.add(self)
 
     def append(self, snapshot: Snapshot) -> None:
         """Keep `snapshot` as the newest."""
@@ -152,7 +151,7 @@ class SnapshotRing:
         if self._sample and not self.keeps(snapshot):
             return
         self._sample.append(snapshot)
-        room = min(self.max_bytes, 1_000_000 * most("history-mb") // len(_RINGS))
+        room = min(self.max_bytes, 1_000_000 * most("history-mb") // max(1, self._n_runs()))
         allowed = max(2, min(self.max_items, room // max(1, state_bytes(snapshot.state))))
         while len(self._sample) > allowed:
             self._stride *= 2

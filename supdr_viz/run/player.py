@@ -48,7 +48,7 @@ class Player:
 
     def __init__(self, pool: Pool, notify: Callable[[], None], gate: Gate | None = None) -> None:
         self._pool, self._notify = pool, notify
-        self._reel = RunState()
+        self._reel = RunState(lambda: pool.n_jobs)
         self._worker = Worker(self._reel, notify, pool.clock, None if gate is None else _Turns(self, gate, pool.wake))
         self._options = DisplayOptions()
         self._closed = False

@@ -20,7 +20,6 @@ from typing import Any, Protocol
 from threadpoolctl import threadpool_limits
 
 from supdr.engine.context import run_context
-from supdr_viz.data.quotas import most
 
 # Seconds of work per turn. Shorter wastes time on turns, longer makes other sessions wait.
 SLICE = 0.012
@@ -43,24 +42,28 @@ ENDS_WITHIN = 2.0
 logger = logging.getLogger(__name__)
 
 
-class _Collecting(threading.local):
-    """Seconds in which this thread has looked for garbage.
+class CollectionTime:
+    """Seconds in which each thread has looked for garbage; only one does at a time.
 
     That of all sessions is looked for by whichever run happens to ask for memory: among fifty it takes half a second,
     and a run to which that counted would stand still until all others had caught up.
     """
 
-    began = seconds = 0.0
+    def __init__(self) -> None:
+        self._began = 0.0
+        self._seconds: dict[int, float] = {}
 
     def note(self, phase: str, _facts: dict[str, Any]) -> None:
         """See `gc.callbacks`."""
         if phase == "start":
-            self.began = time.thread_time()
+            self._began = time.thread_time()
         else:
-            self.seconds += time.thread_time() - self.began
+            self._seconds[threading.get_ident()] = self.here + time.thread_time() - self._began
 
-
-_collecting = _Collecting()
+    @property
+    def here(self) -> float:
+        """Those of the current thread."""
+        return self._seconds.get(threading.get_ident(), 0.0)
 
 
 class Job(Protocol):
@@ -95,6 +98,7 @@ class Pool:
         """Threads that wait, and threads that work in their place."""
         self._started = self._ended = False
         self._threads: list[threading.Thread] = []
+        self._collecting = CollectionTime()
 
     def add(self, job: Job) -> None:
         """Let `job` take part; it starts level with the job that has used the least."""
@@ -142,8 +146,7 @@ class Pool:
             self._threads.append(thread)
             thread.start()
         atexit.register(self._end)
-        if _collecting.note not in gc.callbacks:
-            gc.callbacks.append(_collecting.note)
+        gc.callbacks.append(self._collecting.note)
         self._started = True
 
     def _end(self) -> None:
@@ -151,6 +154,7 @@ class Pool:
         with self._changed:
             self._ended = True
             self._changed.notify_all()
+        gc.callbacks.remove(self._collecting.note)
         latest = time.monotonic() + ENDS_WITHIN
         for thread in self._threads:
             thread.join(max(0.0, latest - time.monotonic()))
@@ -175,7 +179,7 @@ class Pool:
     def _loop(self, in_place: bool = False) -> None:
         threadpool_limits(limits=1, user_api="openmp")
         while (job := self._next(in_place)) is not None:
-            began, collecting = time.thread_time(), _collecting.seconds
+            began, collecting = time.thread_time(), self._collecting.here
             try:
                 with run_context(lend_thread=self._lend):
                     job.work(SLICE)
@@ -184,7 +188,7 @@ class Pool:
             with self._changed:
                 self._busy.discard(job)
                 if job in self._used:
-                    self._used[job] += time.thread_time() - began - (_collecting.seconds - collecting)
+                    self._used[job] += time.thread_time() - began - (self._collecting.here - collecting)
                 self._changed.notify()
             del job  # not to be held while waiting for the next one
             if self._share < 1.0:
@@ -270,16 +274,3 @@ class Courtesy:
                 time.sleep(LONG_LOOKS)
             self._since = time.monotonic()
         return self._cancelled()
-
-
-_shared: Pool | None = None
-_shared_lock = threading.Lock()
-
-
-def shared_pool() -> Pool:
-    """Return the process-wide pool."""
-    global _shared
-    with _shared_lock:
-        if _shared is None:
-            _shared = Pool(most("threads") or None, share=min(most("cpu-percent"), 100) / 100.0)
-        return _shared

@@ -83,10 +83,13 @@ class StepBatch:
 
 
 class Recording:
-    """The memory of a run.  Not locked: its owner serialises changes.  Segments and snapshots can be read meanwhile."""
+    """The memory of a run.  Not locked: its owner serialises changes.  Segments and snapshots can be read meanwhile.
 
-    def __init__(self) -> None:
-        self.ring = SnapshotRing()
+    `n_runs`: returns how many runs share the memory of the process.
+    """
+
+    def __init__(self, n_runs: Callable[[], int] = lambda: 1) -> None:
+        self.ring = SnapshotRing(n_runs=n_runs)
         self.losses = CurveLog()
         self.errors = CurveLog()
         self.segments: list[Segment] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from supdr.engine.iterate import Snapshot
@@ -20,14 +20,16 @@ class RunState:
     painter: None where nothing is loaded.
     iterates: at hand while the course says that they are open.
     progress: how far the work on rows in partitions is; empty while there is none.
+    n_runs: see `Recording`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, n_runs: Callable[[], int]) -> None:
+        self._n_runs = n_runs
         self.lock = threading.RLock()
         self.machine = RunMachine()
         self.estimator: Any = None
         self.split: Split | None = None
-        self.recording = Recording()
+        self.recording = Recording(n_runs)
         self.painter: Painter | None = None
         self.iterates: Iterator[Snapshot] | None = None
         self.progress = ""
@@ -44,7 +46,7 @@ class RunState:
         """Forget the run and its data."""
         self.become(self.machine.unload())
         self.estimator = self.split = self.painter = None
-        self.recording = Recording()
+        self.recording = Recording(self._n_runs)
 
     def invalidate(self, *, surface: bool = False) -> None:
         """Note that what is on display is out of date; see `Painter.invalidate`."""

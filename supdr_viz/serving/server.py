@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from panel.io.server import Server
     from tornado.ioloop import IOLoop
 
+    from supdr_viz.serving.page_start import FilesAsked
     from supdr_viz.serving.security_headers import Visitors
     from supdr_viz.serving.waiting_room import WaitingRoom
+    from supdr_viz.ui.visitor import Tickets
 
 # Seconds after its start in which a server does nothing but answer; then it gets ready for what may be asked next.
 READY_AFTER = 1.5
@@ -70,6 +72,8 @@ class Site:
     build: builds a page for the visitor of the current session; takes the name of its address.
     routes: returns what the pages ask of their server beside themselves: addresses and handlers of Tornado.
     empty: returns the document of a page without content; takes the name and the arguments of the page's address.
+    runs: returns how many runs there are.
+    tickets: returns those of the process.
     """
 
     titles: Mapping[str, str]
@@ -77,6 +81,8 @@ class Site:
     build: Callable[[str], Any]
     routes: Callable[[], list[tuple[Any, ...]]]
     empty: Callable[[str, Mapping[str, list[bytes]]], Document]
+    runs: Callable[[], int]
+    tickets: Callable[[], Tickets]
 
     @property
     def first(self) -> str:
@@ -236,7 +242,6 @@ def serve(
     server.start()
     server.io_loop.add_callback(start_clock)
     server.io_loop.add_callback(_start_of_first, server, site)
-    close_after_hours()
     get_ready = functools.partial(_get_ready, server.io_loop, site, visitors, list(site.titles))
     loaded.add_done_callback(
         lambda _done: server.io_loop.add_callback(server.io_loop.call_later, READY_AFTER, get_ready)
@@ -271,27 +276,22 @@ def keep_little() -> None:
     keep_giving_back()
 
 
-def close_after_hours() -> None:
-    """Close pages that are open for as long as the quota allows, in the loop of the current thread; once."""
-    from tornado.ioloop import PeriodicCallback
-
-    if hours := most("hours"):
-        from supdr_viz.ui.bridge import close_old
-
-        PeriodicCallback(functools.partial(close_old, 3600.0 * hours), 60_000).start()
-
-
 def routes_of_pages(site: Site, pages: Collection[str], process: int = 0) -> list[tuple[Any, ...]]:
     """Return what pages ask of their server beside themselves, relative to its prefix.
 
-    `pages`: names that addresses of pages have here; `process`: see `StageSocket.route`. Returns addresses and handlers
+    `pages`: names that addresses of pages have here; `process`: see `Tickets`. Returns addresses and handlers
     of Tornado.
     """
     from supdr_viz.serving.admission import Ended
     from supdr_viz.ui.own_files import OwnFile
     from supdr_viz.views.stage.socket import StageSocket
 
-    return [OwnFile.route(), StageSocket.route(process), *site.routes(), Ended.route(pages, most("hours"))]
+    return [
+        OwnFile.route(),
+        StageSocket.route(site.tickets(), process),
+        *site.routes(),
+        Ended.route(pages, most("hours")),
+    ]
 
 
 def _server(
@@ -309,16 +309,14 @@ def _server(
     """
     import panel as pn
     from bokeh.settings import settings
-    from panel.io.application import build_applications
 
-    from supdr_viz.serving.admission import Admission, Refusal
+    from supdr_viz.serving.admission import Refusal
     from supdr_viz.serving.log import answers
     from supdr_viz.serving.page_start import FilesAsked
     from supdr_viz.serving.security_headers import Headers
     from supdr_viz.serving.visitor_cookie import Cookie
     from supdr_viz.ui.components import USED
     from supdr_viz.ui.panel_workarounds import describe_only
-    from supdr_viz.views.stage.socket import StageSocket
 
     # What helps the author of a page costs its visitors time.
     settings.perform_error_diagnostics = settings.perform_document_validation = False
@@ -326,16 +324,12 @@ def _server(
     # Without a secret of the user's own, logins last as long as this process.
     cookie_secret = (pn.config.cookie_secret or secrets.token_hex(32)) if arguments.basic_auth else None
     routes = _routes(site, arguments, queue, visitors)
-    names = StageSocket.names = origins(arguments.address, port, arguments.allow_websocket_origin)
-    pages: dict[str, Any] = {name: visitors.admitting(functools.partial(site.build, name)) for name in site.titles}
-    applications: dict[str, Any] = build_applications(pages, title=dict(site.titles))
+    names = site.tickets().names = origins(arguments.address, port, arguments.allow_websocket_origin)
     files = FilesAsked()
-    for application in applications.values():
-        application.add(Admission(queue, visitors.refuse, files))
     named = (*site.titles, "ended", "follow", "health", "own", "stage", "static", "turn")
     notes: dict[str, Any] = {"log_function": answers(named)} if arguments.log_json else {}
     server = pn.io.server.get_server(
-        applications,
+        _applications(site, queue, visitors, files),
         port=port,
         address=arguments.address,
         websocket_origin=names,
@@ -359,6 +353,19 @@ def _server(
     return server
 
 
+def _applications(site: Site, queue: WaitingRoom, visitors: Visitors, files: FilesAsked) -> dict[str, Any]:
+    """Return the pages by their names, each behind the admission."""
+    from panel.io.application import build_applications
+
+    from supdr_viz.serving.admission import Admission
+
+    pages: dict[str, Any] = {name: visitors.admitting(functools.partial(site.build, name)) for name in site.titles}
+    applications: dict[str, Any] = build_applications(pages, title=dict(site.titles))
+    for application in applications.values():
+        application.add(Admission(queue, visitors.refuse, files))
+    return applications
+
+
 def _before_the_kit(server: Server, site: Site, loaded: Future[None]) -> None:
     """Add the handlers that answer in place of the kit's own; see `_server`."""
     from tornado.web import ErrorHandler
@@ -377,12 +384,11 @@ def _routes(site: Site, arguments: argparse.Namespace, queue: WaitingRoom, visit
     """Return what is answered beside the pages."""
     from tornado.web import ErrorHandler, RedirectHandler
 
-    from supdr_viz.run.pool import shared_pool
     from supdr_viz.serving.admission import Turn
     from supdr_viz.serving.security_headers import Health
     from supdr_viz.ui import packed_files
 
-    counts = {"pages": lambda: visitors.open, "waiting": lambda: queue.waiting, "runs": lambda: shared_pool().n_jobs}
+    counts = {"pages": lambda: visitors.open, "waiting": lambda: queue.waiting, "runs": site.runs}
     return [
         # With several pages the kit would show a list of them.
         ("/", RedirectHandler, {"url": f"/{site.first}", "permanent": False}),

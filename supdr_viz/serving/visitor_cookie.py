@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from weakref import WeakKeyDictionary
+from typing import Any, cast
 
 import panel as pn
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
@@ -15,15 +15,15 @@ from supdr_viz.ui.visitor import COOKIE, COOKIE_FORM
 # End of the address of a page's websocket.
 SOCKET = "/ws"
 
-_NAMES: WeakKeyDictionary[HTTPServerRequest, str] = WeakKeyDictionary()
-
 
 def visitor_of(request: HTTPServerRequest) -> str:
-    """Return the visitor's name: that of the cookie, or a new one."""
-    if request not in _NAMES:
-        cookie = _cookie(request)
-        _NAMES[request] = cookie[2] if cookie else secrets.token_urlsafe(12)
-    return _NAMES[request]
+    """Return the visitor's name: that of the cookie, or a new one, which the request has from then on."""
+    cookie = _cookie(request)
+    if cookie is None:
+        name, cookies = secrets.token_urlsafe(12), cast(Any, request.cookies)
+        cookies[COOKIE] = f"0-{name}"
+        return name
+    return cookie[2]
 
 
 def came_by_socket() -> bool:
@@ -42,7 +42,7 @@ class Cookie(OutputTransform):
     process = 0
 
     def __init__(self, request: HTTPServerRequest) -> None:
-        self._request = request
+        self._request, self._sent = request, _cookie(request)
 
     @classmethod
     def of(cls, process: int) -> type[Cookie]:
@@ -53,8 +53,7 @@ class Cookie(OutputTransform):
         self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
     ) -> tuple[int, HTTPHeaders, bytes]:
         """Add the cookie to a page."""
-        cookie = _cookie(self._request)
-        here = cookie is not None and int(cookie[1]) == self.process
+        here = self._sent is not None and int(self._sent[1]) == self.process
         if headers.get("Content-Type", "").startswith("text/html") and not here:
             value = f"{self.process}-{visitor_of(self._request)}"
             headers.add("Set-Cookie", f"{COOKIE}={value}; Path=/; HttpOnly; {_reach(self._request)}")

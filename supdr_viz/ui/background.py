@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import panel as pn
 
@@ -19,9 +18,6 @@ from supdr_viz.data.quotas import most
 from supdr_viz.ui.page_thread import call_in_page
 
 LOG = logging.getLogger(__name__)
-
-# Document -> number of things that are done for it.
-_AT_WORK: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
 class Turns:
@@ -44,12 +40,6 @@ class Turns:
             with self._changed:
                 self._running -= 1
                 self._changed.notify()
-
-
-TURNS = Turns(lambda: most("tasks"))
-
-# Of work that may take minutes one at a time on the server, apart from the others: files must not wait for it.
-LONG_WORK = Turns(lambda: 1)
 
 
 @dataclass(frozen=True)
@@ -102,40 +92,60 @@ class Job:
             shown() if self._call is None else self._call(shown)
 
 
-def in_background(work: Callable[[], Any], done: Callable[[Outcome], Any], turns: Turns = TURNS) -> None:
-    """Run ``work()`` in a thread, once it is its turn, and then ``done(outcome)`` in the page.
+class Background:
+    """Slow work of one page beside the event loop.
 
-    Without a page, as in tests, both run at once.
+    Without a document, as in tests, all is done at once.
 
-    `work`: must not touch the page; `turns`: what it waits for.
+    `turns`: what work waits for, by default as many at a time as the quota allows. `long_turns`: what work waits for
+    that may take minutes: one at a time on the server, apart from the others: files must not wait for it.
     """
-    document = pn.state.curdoc
-    if document is None:
-        done(attempt(work))
-        return
-    call = call_in_page(document)
-    _AT_WORK[document] = _AT_WORK.get(document, 0) + 1
 
-    def _finish(outcome: Outcome) -> None:
-        _AT_WORK[document] -= 1
-        done(outcome)
+    def __init__(self, turns: Turns | None = None, long_turns: Turns | None = None) -> None:
+        self._turns, self._long_turns = turns or Turns(lambda: most("tasks")), long_turns or Turns(lambda: 1)
+        self._under_way = 0
 
-    def _work() -> None:
-        with turns.turn():
-            outcome = attempt(work)
-        call(partial(_finish, outcome))
+    @property
+    def busy(self) -> bool:
+        """Whether something is under way."""
+        return self._under_way > 0
 
-    threading.Thread(target=_work, name="supdr-load", daemon=True).start()
+    def run(self, work: Callable[[], Any], done: Callable[[Outcome], Any], *, long: bool = False) -> None:
+        """Run ``work()`` in a thread, once it is its turn, and then ``done(outcome)`` in the page.
+
+        `work`: must not touch the page; `long`: whether it may take minutes.
+        """
+        document = pn.state.curdoc
+        if document is None:
+            done(attempt(work))
+            return
+        call, turns = call_in_page(document), self._long_turns if long else self._turns
+        self._under_way += 1
+
+        def _finish(outcome: Outcome) -> None:
+            self._under_way -= 1
+            done(outcome)
+
+        def _work() -> None:
+            with turns.turn():
+                outcome = attempt(work)
+            call(partial(_finish, outcome))
+
+        threading.Thread(target=_work, name="supdr-load", daemon=True).start()
+
+
+# ``run(work, done)``, see `Background.run`.
+Run = Callable[[Callable[[], Any], Callable[[Outcome], Any]], None]
 
 
 class Latest:
     """Slow work for a part of a page, of which only the answer to the newest request counts.
 
-    `run`: ``run(work, done)`` as `in_background`, which it is by default.
+    `run`: that of the page's `Background`.
     """
 
-    def __init__(self, run: Callable[..., Any] | None = None) -> None:
-        self._run, self._number = run or in_background, 0
+    def __init__(self, run: Run) -> None:
+        self._run, self._number = run, 0
 
     def drop(self) -> None:
         """Let nothing come of what was asked so far."""
@@ -159,14 +169,6 @@ class Latest:
                 done(outcome)
 
         self._run(_work, _done)
-
-
-def at_work(document: Any) -> bool:
-    """Whether slow work of a page is under way.
-
-    `document`: the page's.
-    """
-    return _AT_WORK.get(document, 0) > 0
 
 
 def attempt(work: Callable[[], Any]) -> Outcome:

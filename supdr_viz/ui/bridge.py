@@ -7,22 +7,19 @@ downloads.  It needs no build step and loads nothing from elsewhere.
 from __future__ import annotations
 
 import base64
-import math
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary, ref
 
 import panel as pn
 import param
-from bokeh.document import Document
 from panel.custom import JSComponent
 
+from supdr_viz.data.quotas import most
 from supdr_viz.ui import panel_workarounds
-from supdr_viz.ui.background import at_work
 from supdr_viz.ui.own_files import Script
 from supdr_viz.ui.page_thread import locked_callback
+from supdr_viz.ui.visitor import Visit
 
 # Key of the browser -> name passed to `Bridge.on_key`.
 KEYS = {" ": "space", "ArrowRight": "right", "r": "r", "R": "r", "Escape": "escape"}
@@ -42,8 +39,7 @@ TAKES_DROPS = "takes-drops"
 # Milliseconds after which a page that was asked whether it is settled, and was not, looks again.
 LOOK_AGAIN = 20
 
-# Pages that have come to their browser.
-_OPEN: WeakKeyDictionary[Document, ref[Bridge]] = WeakKeyDictionary()
+MS_PER_HOUR = 3_600_000
 
 
 def on_phone() -> bool:
@@ -54,6 +50,7 @@ def on_phone() -> bool:
 class Bridge(JSComponent):
     """The page's invisible helper; put it anywhere into the page, once.
 
+    visit: whose page it is.
     tall: the window is at least 840 pixels high: room for tall curves.
     narrow: the window is less than 900 pixels wide, or the browser says it is a phone's and has not answered yet.
     zoom: size of the texts beside the usual one.
@@ -77,8 +74,9 @@ class Bridge(JSComponent):
 
     _esm = Script("bridge.js")
 
-    def __init__(self, **params: Any) -> None:
+    def __init__(self, visit: Visit, **params: Any) -> None:
         super().__init__(**{"width": 0, "height": 0, "margin": 0, "narrow": on_phone(), **params})
+        self.visit = visit
         self._on_key: list[Callable[[str], Any]] = []
         self._on_drop: Callable[[], Any] | None = None
         self._on_copied: Callable[[bool], Any] | None = None
@@ -151,10 +149,8 @@ class Bridge(JSComponent):
 
     def _page_arrived(self) -> None:
         self._page_there = True
-        self._arrived_at = time.monotonic()
-        if pn.state.curdoc is not None:
-            _OPEN[pn.state.curdoc] = ref(self)
-            pn.state.on_session_destroyed(partial(_forget, ref(pn.state.curdoc)))
+        if pn.state.curdoc is not None and (hours := most("hours")):
+            pn.state.curdoc.add_timeout_callback(self.leave, hours * MS_PER_HOUR)
 
     def _was_asked(self, event: Any) -> None:
         if pn.state.curdoc is not None:
@@ -165,26 +161,10 @@ class Bridge(JSComponent):
         document = pn.state.curdoc
         if document is None or question != self.asked:
             return
-        if not self._page_there or at_work(document) or any(busy() for busy in self._busy):
+        if not self._page_there or self.visit.background.busy or any(busy() for busy in self._busy):
             document.add_timeout_callback(partial(self._answer, question), LOOK_AGAIN)
         else:
             self.settled = question
-
-
-def _forget(document: ref[Document], _context: Any) -> None:
-    ended = document()
-    if ended is not None:  # it takes no callbacks any more, also while something holds it
-        _OPEN.pop(ended, None)
-
-
-def close_old(seconds: float) -> None:
-    """Close all pages that were open for longer, on a server that says so afterwards."""
-    now = time.monotonic()
-    for document, reference in list(_OPEN.items()):
-        bridge = reference()
-        if bridge is not None and now - bridge._arrived_at > seconds:
-            bridge._arrived_at = math.inf  # it is told once
-            document.add_next_tick_callback(bridge.leave)
 
 
 def _browser_is_there(event: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from supdr_viz.ui import widgets
 from supdr_viz.ui.panel_workarounds import BoundedDropper
+from supdr_viz.ui.visitor import HeldFiles
 
 CSS = """
 .filepond--root.filepond--root { font-family: Roboto, Helvetica, Arial, sans-serif; margin-bottom: 0;
@@ -30,13 +31,18 @@ border: 1.5px dashed var(--supdr-border); border-radius: 8px; }
 
 
 def file_dropper(
-    on_file: Callable[[str, str | bytes], Any], on_refused: Callable[[str], Any], *, max_bytes: float, **options: Any
+    held: HeldFiles,
+    on_file: Callable[[str, str | bytes], Any],
+    on_refused: Callable[[str], Any],
+    *,
+    max_bytes: float,
+    **options: Any,
 ) -> BoundedDropper:
     """Make a field that takes a file by choosing or dropping it.
 
-    `on_file`: ``on_file(name, content)``, once for each file that comes; text files come decoded. `on_refused`:
-    ``on_refused(why)`` where the server has no room for a file that is on its way. `max_bytes`: a larger file is
-    refused by the browser, with a sentence. `**options`: of the component. Returns it keeps no file.
+    `held`: by the server; `on_file`: ``on_file(name, content)``, once for each file that comes; text files come
+    decoded. `on_refused`: ``on_refused(why)`` where the server has no room for a file that is on its way. `max_bytes`:
+    a larger file is refused by the browser, with a sentence. `**options`: of the component. Returns it keeps no file.
     """
     take = widgets.guarded(on_file)
 
@@ -50,6 +56,7 @@ def file_dropper(
             take(name, content)
 
     dropper = BoundedDropper(
+        held,
         widgets.guarded(on_refused),
         max_bytes,
         max_file_size=f"{max_bytes / 1e6:g}MB",

@@ -28,7 +28,7 @@ from panel.util import edit_readonly
 from panel_material_ui.base import MaterialComponent
 from panel_material_ui.widgets.base import MaterialWidget
 
-from supdr_viz.ui.visitor import reserve
+from supdr_viz.ui.visitor import HeldFiles
 
 # Seconds without the end of a page.
 LULL = 60
@@ -328,19 +328,19 @@ class BoundedDropper(pn.widgets.FileDropper):
     By itself the kit keeps every piece of every file that a browser says it sends, whole or not, of any length; only
     the browser looks at the size.  There is no option, and no issue upstream that tells of it is known.
 
-    `on_refused`: ``on_refused(why)``, once for a file that is refused; `max_bytes`: of a file; `**params`: of the kit's
-    own.
+    `held`: by the server; `on_refused`: ``on_refused(why)``, once for a file that is refused; `max_bytes`: of a file;
+    `**params`: of the kit's own.
     """
 
-    def __init__(self, on_refused: Callable[[str], Any], max_bytes: float, **params: Any) -> None:
+    def __init__(self, held: HeldFiles, on_refused: Callable[[str], Any], max_bytes: float, **params: Any) -> None:
         super().__init__(**params)
-        self._on_refused, self._max_bytes = on_refused, max_bytes
+        self._held, self._on_refused, self._max_bytes = held, on_refused, max_bytes
 
     def _process_event(self, event: Any) -> None:
         if event.event_name == "upload_event" and not self._may_come(event.data):
             return
         super()._process_event(event)
-        reserve(self, self._on_the_way)
+        self._held.reserve(self, self._on_the_way)
 
     @property
     def _on_the_way(self) -> int:
@@ -356,11 +356,11 @@ class BoundedDropper(pn.widgets.FileDropper):
         elif len(self._file_buffer.get(name, [])) != number - 1:
             return False
         size = self._on_the_way + len(content)
-        refusal = reserve(self, size)
+        refusal = self._held.reserve(self, size)
         if size > self._max_bytes:
             refusal = f"{name[:80]} is larger than {self._max_bytes / 1e6:g} MB."
         if refusal:
             self._file_buffer = {}
-            reserve(self, 0)
+            self._held.reserve(self, 0)
             self._on_refused(refusal)
         return not refusal

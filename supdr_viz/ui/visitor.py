@@ -7,15 +7,18 @@ twice.  The name is given by `supdr_viz.serving.visitor_cookie`.
 from __future__ import annotations
 
 import re
+import secrets
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import panel as pn
 
 from supdr_viz.data.quotas import most
+from supdr_viz.ui.background import Background
 
 COOKIE = "supdr"
 
@@ -39,10 +42,6 @@ class VisitorFile:
     sent_at: float = field(default_factory=time.monotonic)
 
 
-# The component that holds bytes -> how many, or the file; until its page is gone.
-_HELD: WeakKeyDictionary[Any, int | VisitorFile] = WeakKeyDictionary()
-
-
 def current_visitor() -> str:
     """Return the name of the current page's visitor; empty where neither the server nor a cookie gives one."""
     document = pn.state.curdoc
@@ -55,60 +54,102 @@ def current_visitor() -> str:
     return match[2] if match else str(named or "")
 
 
-def reserve(owner: Any, size: int) -> str:
-    """Let a component hold so many bytes, in place of those that it held before.
+class HeldFiles:
+    """The bytes and files that the components of a server's pages hold, until their pages are gone."""
 
-    Returns why it may not, then it holds nothing; empty: it may.
+    def __init__(self) -> None:
+        self._held: WeakKeyDictionary[Any, int | VisitorFile] = WeakKeyDictionary()
+
+    def reserve(self, owner: Any, size: int) -> str:
+        """Let a component hold so many bytes, in place of those that it held before.
+
+        Returns why it may not, then it holds nothing; empty: it may.
+        """
+        return self._put(owner, size)
+
+    def keep(self, owner: Any, file: VisitorFile) -> str:
+        """Let a component hold a file, in place of what it held before.
+
+        Returns why it may not, as `reserve` does.
+        """
+        return self._put(owner, file)
+
+    def newest_of(self, visitor: str, owner: Any) -> VisitorFile | None:
+        """Return the file that a visitor sent last to a page that is open, and let a component hold it, too.
+
+        It is the same in memory, and takes no more of it. Returns None where there is none.
+        """
+        held = self._held.values()
+        files = [each for each in held if isinstance(each, VisitorFile) and visitor and each.visitor == visitor]
+        newest = max(files, key=lambda each: each.sent_at, default=None)
+        if newest is not None:
+            self._own(owner, newest)
+        return newest
+
+    def size(self, owner: Any = None) -> int:
+        """Return how many bytes a component holds; None: all of them, a file that several hold once."""
+        if owner is not None:
+            held = self._held.get(owner, 0)
+            return held if isinstance(held, int) else len(held.content)
+        files = {id(each.content): len(each.content) for each in self._held.values() if isinstance(each, VisitorFile)}
+        return sum(files.values()) + sum(each for each in self._held.values() if isinstance(each, int))
+
+    def _put(self, owner: Any, what: int | VisitorFile) -> str:
+        self._own(owner, what)
+        if self.size() <= most("held-mb") * 1e6:
+            return ""
+        self._held[owner] = 0
+        return f"This server holds as many files as it may at the moment, {most('held-mb'):,} MB. Please try later."
+
+    def _own(self, owner: Any, what: int | VisitorFile) -> None:
+        document = pn.state.curdoc
+        if owner not in self._held and document is not None:
+            document.on_session_destroyed(partial(self._let_go, owner))
+        self._held[owner] = what
+
+    def _let_go(self, owner: Any, _context: Any) -> None:
+        self._held.pop(owner, None)
+
+
+class Tickets:
+    """Which browsers may join the stages of a process.
+
+    `offered`: whether its server has the address of stages. `names`: hosts with their ports under which its pages may
+    be opened, as far as it is known. `lacking`: a sentence for the page about what it lacks without the address, and
+    why; empty: it says nothing. `process`: which of several processes behind one address this is: its tickets begin
+    with it, so that a proxy knows where they lead; 0: there is one.
     """
-    return _put(owner, size)
+
+    def __init__(self) -> None:
+        self.offered, self.lacking, self.process = False, "", 0
+        self.names: Sequence[str] = ()
+        self._owners: WeakValueDictionary[str, Any] = WeakValueDictionary()
+
+    def new(self, owner: Any) -> str:
+        """Return a ticket of a stage's owner; it holds as long as the owner lives.  Empty if there is no address."""
+        if not self.offered:
+            return ""
+        ticket = (f"{self.process}-" if self.process else "") + secrets.token_urlsafe(24)
+        self._owners[ticket] = owner
+        return ticket
+
+    def owner_of(self, ticket: str) -> Any:
+        """Return the owner of the stage that a ticket lets in to; None: the ticket does not hold."""
+        return self._owners.get(ticket)
+
+    def void(self, ticket: str) -> None:
+        """Refuse a ticket from now on."""
+        self._owners.pop(ticket, None)
 
 
-def keep(owner: Any, file: VisitorFile) -> str:
-    """Let a component hold a file, in place of what it held before.
+@dataclass(frozen=True)
+class Visit:
+    """One page of a visitor.
 
-    Returns why it may not, as `reserve` does.
+    files, tickets: of the process. background: slow work beside the page. visitor: see `current_visitor`.
     """
-    return _put(owner, file)
 
-
-def file_of_visitor(owner: Any, visitor: str) -> VisitorFile | None:
-    """Return the file that a visitor sent last to a page that is open, and let a component hold it, too.
-
-    It is the same in memory, and takes no more of it. Returns None where there is none.
-    """
-    files = [each for each in _HELD.values() if isinstance(each, VisitorFile) and visitor and each.visitor == visitor]
-    newest = max(files, key=lambda each: each.sent_at, default=None)
-    if newest is not None:
-        _own(owner, newest)
-    return newest
-
-
-def held(owner: Any = None) -> int:
-    """Return how many bytes a component holds; None: all of them, a file that several hold once."""
-    if owner is not None:
-        return _size(_HELD.get(owner, 0))
-    files = {id(each.content): len(each.content) for each in _HELD.values() if isinstance(each, VisitorFile)}
-    return sum(files.values()) + sum(each for each in _HELD.values() if isinstance(each, int))
-
-
-def _size(what: int | VisitorFile) -> int:
-    return what if isinstance(what, int) else len(what.content)
-
-
-def _put(owner: Any, what: int | VisitorFile) -> str:
-    _own(owner, what)
-    if held() <= most("held-mb") * 1e6:
-        return ""
-    _HELD[owner] = 0
-    return f"This server holds as many files as it may at the moment, {most('held-mb'):,} MB. Please try later."
-
-
-def _own(owner: Any, what: int | VisitorFile) -> None:
-    document = pn.state.curdoc
-    if owner not in _HELD and document is not None:
-        document.on_session_destroyed(partial(_let_go, owner))
-    _HELD[owner] = what
-
-
-def _let_go(owner: Any, _context: Any) -> None:
-    _HELD.pop(owner, None)
+    files: HeldFiles = field(default_factory=HeldFiles)
+    tickets: Tickets = field(default_factory=Tickets)
+    background: Background = field(default_factory=Background)
+    visitor: str = field(default_factory=current_visitor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from supdr_viz.ui.visitor import Tickets
 from supdr_viz.views.composite_view import CompositeView
 from supdr_viz.views.errors import Errors
 from supdr_viz.views.input_space import InputSpace
@@ -68,13 +69,14 @@ class Squares(CompositeView):
 class Board(Squares):
     """The squares of a page, and the curves of losses and errors.
 
-    `touch`: start without a drag tool, so that a finger on a view scrolls the page. `hub`: to be put into the page.
-    `tools`: what dragging on a view can do; the first one holds at the start. `losses`, `errors`: the views of curves.
+    `tickets`: see `Hub`. `touch`: start without a drag tool, so that a finger on a view scrolls the page. `hub`: to be
+    put into the page. `tools`: what dragging on a view can do; the first one holds at the start. `losses`, `errors`:
+    the views of curves.
     """
 
-    def __init__(self, *, touch: bool = False) -> None:
+    def __init__(self, tickets: Tickets | None = None, *, touch: bool = False) -> None:
         super().__init__()
-        self.hub = Hub(self.stage)
+        self.hub = Hub(self.stage, tickets)
         self.tools = ["scroll", *TOOLS] if touch else list(TOOLS)
         self.stage.put(name="explorer", tool=self.tools[0])
         self.losses = Losses(self.stage, "losses")

@@ -63,8 +63,6 @@ MAX_NAME_LENGTH = 40
 MAX_PICTURE_ROWS = 3000
 MAX_PICTURE_PIXELS = 32 * 32
 
-_TOKENS = itertools.count(1)
-
 
 class Ring(NamedTuple):
     """Look of the rings around some rows.
@@ -135,6 +133,7 @@ class Points:
         self.pulled = False
         self.colour_by, self.size_by = "label", ""
         self._mode: str | None = None
+        self._tokens = itertools.count(1)
         self._surface_range = (0.0, 1.0)
         self._as_new = False
         self._ringed: dict[str, tuple[int, int]] = {}
@@ -210,7 +209,7 @@ class Points:
             for view in ("input", "latent", "method"):
                 place = scene.position[self.drawn] if view == "input" else nowhere
                 blank = packed_bits(np.zeros(self.n_rows, dtype=bool))
-                self._put(view, token=next(_TOKENS), place=packed_places(place), ends=packed_places(nowhere))
+                self._put(view, token=next(self._tokens), place=packed_places(place), ends=packed_places(nowhere))
                 self._put(view, ring={"rows": blank, **_look(RINGS["error"])}, support=None)
             self._ring()
             self._colour()

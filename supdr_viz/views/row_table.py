@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -24,8 +23,6 @@ MOST_ROWS = 500
 
 # Characters of a cell, at most.
 MOST_LETTERS = 120
-
-_VERSIONS = itertools.count(1)
 
 
 class TableColumn(NamedTuple):
@@ -73,7 +70,7 @@ class RowTable(JSComponent):
         """
         self._columns = {f"c{number}": each for number, each in enumerate(columns)}
         self._rows, self._labels, self._numbers = rows, labels, numbers
-        self._version = next(_VERSIONS)
+        self._version += 1
         self._tell()
 
     def mark(self, row: int) -> None:

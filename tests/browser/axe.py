@@ -16,11 +16,12 @@ OF_COLOURS = ("color-contrast", "link-in-text-block")
 OPTIONS = {"resultTypes": ["violations"], "preload": False, "selectors": False}
 
 NAMELESS = """() => {
+  const named = "button, input, a[href], [tabindex='0'], [role=combobox], [role=tab], [role=slider], [role=group]"
   const found = []
   const walk = (root) => {
     for (const each of root.querySelectorAll("*")) {
       if (each.shadowRoot) walk(each.shadowRoot)
-      if (!each.matches("button, input, a[href], [tabindex='0'], [role=combobox], [role=tab], [role=slider], [role=group]")) continue
+      if (!each.matches(named)) continue
       if (each.matches("[data-testid^=sentinel]")) continue  // the ends of a dialog pass the focus on to its other end
       if (each.closest("[aria-hidden=true]") || each.type === "hidden" || !each.getClientRects().length) continue
       const scope = each.getRootNode()

@@ -11,9 +11,9 @@ import tornado.web
 from bokeh.document import Document
 
 from supdr_viz import cli
+from supdr_viz.pages.service import Service
 from supdr_viz.run.player import Player
-from supdr_viz.run.pool import shared_pool
-from supdr_viz.ui import background, visitor
+from supdr_viz.ui.background import Background
 from tests.live.left import way_to
 
 BORN = WeakKeyDictionary()
@@ -28,14 +28,15 @@ class Counts(tornado.web.RequestHandler):
 
     def get(self):
         gc.collect()
-        kinds = [type(each) for each in gc.get_objects()]
+        objects, service = gc.get_objects(), Service.of_process()
+        kinds = [type(each) for each in objects]
         self.write(
             {
-                "jobs": shared_pool().n_jobs,
+                "jobs": service.pool.n_jobs,
                 "players": kinds.count(Player),
                 "documents": kinds.count(Document),
-                "held": visitor.held(),
-                "work": sum(background._AT_WORK.values()),
+                "held": service.files.size(),
+                "work": sum(each.busy for each in objects if type(each) is Background),
             }
         )
 

@@ -6,9 +6,9 @@ import pytest
 
 from supdr import warm
 from supdr_viz.data import rows_on_disk
+from supdr_viz.pages.service import Service
 from supdr_viz.ui.own_files import OwnFile
 from supdr_viz.ui.panel_workarounds import let_go_after_errors, stay_in_the_loop
-from supdr_viz.views.stage.socket import StageSocket
 from tests.viz.hands import Hands
 
 # A server does this before its first page. Without it Bokeh goes on taking a page whose callback has failed for the
@@ -26,7 +26,7 @@ def hands():
 @pytest.fixture
 def sockets(monkeypatch):
     """Let the server offer its socket, or not: ``sockets(offered)``."""
-    return lambda offered: monkeypatch.setattr(StageSocket, "offered", offered)
+    return lambda offered: monkeypatch.setattr(Service.of_process().tickets, "offered", offered)
 
 
 @pytest.fixture

@@ -6,11 +6,12 @@ import numpy as np
 
 from supdr_viz.controls import Controls
 from supdr_viz.experiment.settings import Settings
+from supdr_viz.ui.visitor import Visit
 
 
 def watched_controls():
     """Return controls, and a list of what they report: settings before and after."""
-    controls = Controls(Settings())
+    controls = Controls(Visit(), Settings())
     log = []
     controls.on_change(lambda old, new: log.append((old.settings, new.settings)))
     return controls, log

@@ -19,6 +19,7 @@ from supdr_viz.pictures.types import Frame, Scene, Surface
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase, Status
+from supdr_viz.ui.visitor import Tickets
 from supdr_viz.views.small_multiple import SmallMultiple
 from supdr_viz.views.stage.stage import Selection
 
@@ -59,6 +60,7 @@ class Column:
     on_news: ``on_news(column)`` after something was drawn.
     group: see `SmallMultiple`.
     touch: see `SmallMultiple`.
+    tickets: see `SmallMultiple`.
     """
 
     def __init__(
@@ -70,9 +72,10 @@ class Column:
         *,
         group: str = "compare",
         touch: bool = False,
+        tickets: Tickets | None = None,
     ) -> None:
         self._lockstep, self._on_news = lockstep, on_news
-        self.pair = SmallMultiple(selection, group, touch=touch)
+        self.pair = SmallMultiple(selection, group, tickets, touch=touch)
         self.link = FramePusher(self.pair.stage, self._draw, self.pair.points.prepare)
         self.session = Session(pool, self.link.notify, lockstep)
         self.session.measures = True

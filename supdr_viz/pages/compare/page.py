@@ -32,12 +32,13 @@ from supdr_viz.pages.compare.files import csv_of, python_of
 from supdr_viz.pages.compare.layout import CompareLayout
 from supdr_viz.pages.compare.lockstep import LockStep
 from supdr_viz.pages.compare.presets import COMPARISON_PRESETS
+from supdr_viz.pages.service import Service
 from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.transport import Transport
-from supdr_viz.run.pool import Courtesy, shared_pool
+from supdr_viz.run.pool import Courtesy
 from supdr_viz.run.status import WORDS
 from supdr_viz.ui import widgets
-from supdr_viz.ui.background import LONG_WORK, Job, Outcome, in_background
+from supdr_viz.ui.background import Job, Outcome
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.views.stage.components import Hub
 from supdr_viz.views.stage.stage import Selection, Stage
@@ -51,19 +52,20 @@ MEMORY = "supdr-comparison"
 
 def compare() -> Any:
     """Build the compare page for the visitor of the current session."""
-    begin()
+    service = begin()
     arguments = page_arguments()
     comparison, problems = parse_comparison(arguments) if arguments else (COMPARISON_PRESETS.opening.settings, [])
-    return Compare(comparison, problems).page
+    return Compare(service, comparison, problems).page
 
 
 class Compare:
     """Wires one visitor's controls to the columns and their runs.
 
-    `comparison`: from the address; `problems`: what was wrong with the address.
+    `service`: of this process; `comparison`: from the address; `problems`: what was wrong with the address.
     """
 
-    def __init__(self, comparison: Comparison, problems: list[str]) -> None:
+    def __init__(self, service: Service, comparison: Comparison, problems: list[str]) -> None:
+        self._pool, visit = service.pool, service.visit()
         self._chosen = 0
         self._refreshed_at = 0.0
         self._stood: list[tuple[str, str, int | None]] = []
@@ -75,12 +77,12 @@ class Compare:
         self.comparison = comparison
         self.columns: list[Column] = []
         self._selection = Selection()
-        self.bridge = Bridge(memory=MEMORY)
+        self.bridge = Bridge(visit, memory=MEMORY)
         first = comparison.columns[0]
-        self._hub = Hub(Stage())
+        self._hub = Hub(Stage(), service.tickets)
         self._hub.stage.put(name="comparison")
         self.lockstep = LockStep(comparison.measure, first.speed)
-        self.controls = Controls(first, fresh=False)
+        self.controls = Controls(visit, first, fresh=False)
         self.controls.on_change(self._changed)
         self.bridge.on_drop(self.controls.data.open_file)
         self.transport = Transport(
@@ -88,6 +90,7 @@ class Compare:
             self.bridge,
             self._hub,
             first.speed,
+            service.targets,
             on_speed=lambda speed: self.controls.apply(replace(self.controls.settings, speed=speed)),
             on_toggled=functools.partial(self._refresh, force=True),
             on_nothing_left=self._say_nothing_left,
@@ -146,8 +149,16 @@ class Compare:
     def _fit(self) -> None:
         """Have as many columns as the comparison says."""
         while len(self.columns) < len(self.comparison.columns):
-            column = Column(shared_pool(), self.lockstep, self._selection, self._news, touch=self._touch)
-            self.columns.append(column)
+            self.columns.append(
+                Column(
+                    self._pool,
+                    self.lockstep,
+                    self._selection,
+                    self._news,
+                    touch=self._touch,
+                    tickets=self.bridge.visit.tickets,
+                )
+            )
         while len(self.columns) > len(self.comparison.columns):
             self.columns.pop().close()
         for letter, column in zip(LETTERS, self.columns):
@@ -274,9 +285,9 @@ class Compare:
         self._jobs[name] = job
         self._set_checked(name, True)
         self.layout.show_check(name, "Stop: waiting")
-        courtesy = Courtesy(shared_pool(), lambda: job.cancelled)
-        in_background(
-            lambda: answers(check, experiments, job, courtesy), functools.partial(self._checked, name, job), LONG_WORK
+        courtesy = Courtesy(self._pool, lambda: job.cancelled)
+        self.bridge.visit.background.run(
+            lambda: answers(check, experiments, job, courtesy), functools.partial(self._checked, name, job), long=True
         )
 
     def _checked(self, name: str, job: Job, outcome: Outcome) -> None:

@@ -16,6 +16,7 @@ from supdr_viz.pages.explorer.question import Interrupted, Question, paragraph
 from supdr_viz.pictures.types import Frame
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
+from supdr_viz.ui.background import Background
 from supdr_viz.views.board import Board
 from supdr_viz.views.stage.packed_positions import packed_places
 
@@ -42,8 +43,15 @@ class Again(Question):
     )
     label = "Fit again"
 
-    def __init__(self, session: Session, board: Board, pool: Pool, on_colours: Callable[[str | None], Any]) -> None:
-        super().__init__(session, pool, CHOICES, [GHOSTS, SPREAD])
+    def __init__(
+        self,
+        session: Session,
+        board: Board,
+        pool: Pool,
+        background: Background,
+        on_colours: Callable[[str | None], Any],
+    ) -> None:
+        super().__init__(session, pool, background, CHOICES, [GHOSTS, SPREAD])
         self._board, self._on_colours = board, on_colours
         self._drawn_for: Any = None
 

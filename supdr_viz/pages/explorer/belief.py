@@ -14,6 +14,7 @@ from supdr_viz.pictures.types import Frame
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase, Status
+from supdr_viz.ui.background import Background
 from supdr_viz.ui.lazy import Fold
 from supdr_viz.views.board import Board
 
@@ -42,12 +43,14 @@ class Belief:
         session: Session,
         board: Board,
         pool: Pool,
+        background: Background,
         on_view: Callable[[], Any],
         on_colours: Callable[[str | None], Any],
         *,
         below: Fold | None = None,
     ) -> None:
         self._session, self._board, self._pool = session, board, pool
+        self._background = background
         self._on_view, self._on_colours = on_view, on_colours
         self._subject: Any = None
         self.questions: Questions | None = None
@@ -76,13 +79,13 @@ class Belief:
             self.questions.again.show_frame(frame)
 
     def _build(self) -> list[Any]:
-        session, board, pool = self._session, self._board, self._pool
+        session, board, pool, background = self._session, self._board, self._pool, self._background
         self.questions = Questions(
-            Chance(session, board, pool, self._on_view),
-            Again(session, board, pool, self._on_colours),
-            Reasons(session, board),
-            Preservation(session, board, pool),
-            ClassPair(session, board),
+            Chance(session, board, pool, background, self._on_view),
+            Again(session, board, pool, background, self._on_colours),
+            Reasons(session, board, background.run),
+            Preservation(session, board, pool, background),
+            ClassPair(session, board, background.run),
         )
         return [question.view for question in self.questions]
 

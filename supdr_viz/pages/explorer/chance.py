@@ -17,6 +17,7 @@ from supdr_viz.pages.explorer.small_pictures import histograms, side_by_side, sm
 from supdr_viz.pictures.surface import LatentPlane, latent_axes
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
+from supdr_viz.ui.background import Background
 from supdr_viz.views.board import Board
 
 # That a fit to shuffled labels does not converge says nothing of the data.
@@ -44,8 +45,10 @@ class Chance(Question):
     )
     label = "Shuffle the labels"
 
-    def __init__(self, session: Session, board: Board, pool: Pool, on_view: Callable[[], Any]) -> None:
-        super().__init__(session, pool, CHOICES, [TWIN])
+    def __init__(
+        self, session: Session, board: Board, pool: Pool, background: Background, on_view: Callable[[], Any]
+    ) -> None:
+        super().__init__(session, pool, background, CHOICES, [TWIN])
         self._board, self._on_view = board, on_view
 
     def pieces(self, choice: Any) -> Callable[[Interrupted], Iterator[LabelPermutation]]:

@@ -20,7 +20,7 @@ from supdr_viz.pages.explorer.question import (
 from supdr_viz.pages.explorer.small_pictures import cells, histograms, side_by_side
 from supdr_viz.run.session import Session
 from supdr_viz.ui import widgets
-from supdr_viz.ui.background import Latest, Outcome
+from supdr_viz.ui.background import Latest, Outcome, Run
 from supdr_viz.ui.binding import BoundChoice
 from supdr_viz.ui.markup import typeset
 from supdr_viz.views.board import Board
@@ -39,14 +39,14 @@ DRAWN = 3
 class ClassPair:
     """Compares two classes that a visitor chooses.
 
-    `view`: where it says what separates them; nothing is computed before `open`.
+    `run`: as of `Latest`; `view`: where it says what separates them; nothing is computed before `open`.
     """
 
-    def __init__(self, session: Session, board: Board) -> None:
+    def __init__(self, session: Session, board: Board, run: Run) -> None:
         self._session, self._board = session, board
         self._open = False
         self._offered: list[str] = []
-        self._latest = Latest()
+        self._latest = Latest(run)
         self._first, self._second = (
             BoundChoice(widgets.small_menu(label, [], ""), {}, lambda _code: self._ask())
             for label in ("First class", "Second class")

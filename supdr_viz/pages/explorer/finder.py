@@ -13,7 +13,7 @@ from supdr_viz.data.row_query import QueryProblem, Rows, matching, number_in
 from supdr_viz.pictures.row_columns import Column
 from supdr_viz.run.row_values import TRUST, RowValues
 from supdr_viz.run.session import Session
-from supdr_viz.ui.background import Latest, Outcome
+from supdr_viz.ui.background import Latest, Outcome, Run
 from supdr_viz.ui.bar import Pickable, Search
 from supdr_viz.views.board import Board
 from supdr_viz.views.colours import PICK_ERRORS, PICK_MISPLACED
@@ -22,19 +22,19 @@ from supdr_viz.views.colours import PICK_ERRORS, PICK_MISPLACED
 class Finder:
     """Selects rows of a page and goes from one to the next.
 
-    `announce`: ``announce(sentence)`` to those who do not see the page.
+    `run`: as of `Latest`; `announce`: ``announce(sentence)`` to those who do not see the page.
 
     legend, search: to be put into a bar.
     hits: rows of the scene that are gone through.
     """
 
-    def __init__(self, session: Session, board: Board, announce: Callable[[str], Any]) -> None:
+    def __init__(self, session: Session, board: Board, run: Run, announce: Callable[[str], Any]) -> None:
         self._session, self._board, self._announce = session, board, announce
         self.legend = Pickable(self.pick)
         self.search = Search(self.look_for, self.step, label="Find rows")
         self.hits: list[int] = []
         self._place, self._chooses = 0, False
-        self._latest = Latest()
+        self._latest = Latest(run)
         board.points.selection.on_change(self._selected)
 
     def show_legend(self, html: str) -> None:

@@ -8,19 +8,19 @@ from typing import Any
 from numpy.typing import NDArray
 
 from supdr_viz.run.session import Session
-from supdr_viz.ui.background import Latest, Outcome
+from supdr_viz.ui.background import Latest, Outcome, Run
 from supdr_viz.views.board import Board
 
 
 class LassoCount:
     """Counts the rows in the lasso that was drawn last, beside the page's thread.
 
-    `on_counted`: ``on_counted(words)``, empty as long as it is not known.
+    `run`: as of `Latest`; `on_counted`: ``on_counted(words)``, empty as long as it is not known.
     """
 
-    def __init__(self, session: Session, board: Board, on_counted: Callable[[str], Any]) -> None:
+    def __init__(self, session: Session, board: Board, run: Run, on_counted: Callable[[str], Any]) -> None:
         self._session, self._board, self._on_counted = session, board, on_counted
-        self._latest = Latest()
+        self._latest = Latest(run)
         board.points.on_loop(self._count)
 
     def _count(self, view: str, corners: NDArray | None) -> None:

@@ -34,12 +34,12 @@ from supdr_viz.pages.explorer.slow_run_notice import SlowRunNotice
 from supdr_viz.pages.explorer.status_reporter import StatusReporter
 from supdr_viz.pages.explorer.teaching import Teaching
 from supdr_viz.pages.frame_pusher import FramePusher
+from supdr_viz.pages.service import Service
 from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.transport import Transport
 from supdr_viz.pictures.methods import modes_of
 from supdr_viz.pictures.types import Frame, Surface
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.run.pool import shared_pool
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Status
 from supdr_viz.ui import widgets
@@ -61,7 +61,7 @@ SPREAD_LATER = "Rows show their spread after Fit again, under How reliable is th
 
 def explorer() -> Any:
     """Build the explorer for the visitor of the current session."""
-    begin()
+    service = begin()
     arguments = page_arguments()
     still = has_still(arguments)
     iteration, fits = (_whole_number(arguments.pop(name, [])) for name in ("iteration", "cell"))
@@ -71,13 +71,14 @@ def explorer() -> Any:
         reader = Reader(arguments_entries(arguments))
         name = reader.one_of("example", PRESETS, "example", PRESETS.opening.name)
         options: dict[str, Any] = {"template": template(with_still=True)} if still else {}
-        return Explorer(PRESETS[name].settings, reader.problems, preset=name, presents=presents, **options).page
+        opened = PRESETS[name].settings
+        return Explorer(service, opened, reader.problems, preset=name, presents=presents, **options).page
     settings, problems = _changed_example(arguments_entries(arguments))
     if "spread" in (settings.colour_by, settings.size_by):
         problems.append(SPREAD_LATER)
     preset = "" if settings.data == "file" else PRESETS.name_of(settings)  # a file may be any
     return Explorer(
-        settings, problems, preset=preset, iteration=iteration, fits=fits, place=place, presents=presents
+        service, settings, problems, preset=preset, iteration=iteration, fits=fits, place=place, presents=presents
     ).page
 
 
@@ -119,6 +120,7 @@ class Explorer:
 
     Other pages lead a visitor through the same views: they say what differs.
 
+    service: of this process.
     settings: from the address.
     problems: what was wrong with the address.
     preset: name of the preset that the settings are, if any.
@@ -127,7 +129,7 @@ class Explorer:
         none.
     place: where in its sweep that cell is, in words.
     presents: present examples as soon as the page is loaded; None: this page does not present.
-    bridge: with other keys than the explorer's own.
+    keys: of the browser that are reported.
     query_of: ``query_of(settings)``: the query of the page's address.
     link_to: ``link_to(settings)``: a link to what is shown, relative to the page's address.
     on_key: ``on_key(name)`` for the other keys.
@@ -137,6 +139,7 @@ class Explorer:
 
     def __init__(
         self,
+        service: Service,
         settings: Settings,
         problems: list[str],
         preset: str = "",
@@ -145,7 +148,7 @@ class Explorer:
         fits: int = 0,
         place: str = "",
         presents: bool | None = None,
-        bridge: Bridge | None = None,
+        keys: Sequence[str] = (*KEYS, *PRESENT_KEYS),
         query_of: Callable[[Settings], str] = to_query,
         link_to: Callable[[Settings], str] = _link_to,
         on_key: Callable[[str], Any] | None = None,
@@ -158,21 +161,22 @@ class Explorer:
         self._query_of, self._on_compiled = query_of, on_compiled
         self._counted = False  # whether the latent coordinates on offer are those of this run's rows
         self._link_to = link_to
-        self.bridge = bridge or Bridge(keys=[*KEYS, *PRESENT_KEYS])
-        self.board = Board(touch=widgets.on_phone())
+        visit = service.visit()
+        self.bridge = Bridge(visit, keys=list(keys))
+        self.board = Board(visit.tickets, touch=widgets.on_phone())
         self.link = FramePusher(self.board.stage, self._draw, self.board.points.prepare)
-        self.session = Session(shared_pool(), self.link.notify)
-        self.controls = Controls(settings, preset)
+        self.session = Session(service.pool, self.link.notify)
+        self.controls = Controls(visit, settings, preset)
         self.controls.on_change(self._changed)
         self.controls.on_exchange(self._exchanged)
         self.bridge.on_drop(self.controls.data.open_file)
-        self.transport = self._make_transport(settings.speed, on_key)
+        self.transport = self._make_transport(settings.speed, service.targets, on_key)
         self.class_link = ClassLink(self.bridge, self.board.stage, on_open=self._surround)
         self.presenter = Presenter(self.controls, self.bridge, self.class_link, self._show_address)
         self._presents = presents
         self.share = self._share_menu()
-        self.teaching = Teaching(self.session, self.controls, self.board, self.bridge.announce)
-        self.finder = Finder(self.session, self.board, self.bridge.announce)
+        self.teaching = Teaching(self.session, self.controls, self.board, visit.background.run, self.bridge.announce)
+        self.finder = Finder(self.session, self.board, visit.background.run, self.bridge.announce)
         self.rows = SelectedRows(
             self.session,
             self.board,
@@ -182,7 +186,13 @@ class Explorer:
             lambda: self.set_option("colour_by", "trust"),
         )
         self.belief = Belief(
-            self.session, self.board, shared_pool(), self._show_meaning, self._show_colours, below=self.rows.fold
+            self.session,
+            self.board,
+            service.pool,
+            visit.background,
+            self._show_meaning,
+            self._show_colours,
+            below=self.rows.fold,
         )
         self.layout = self._make_layout(problems, layout)
         self.page = self.layout.page
@@ -208,12 +218,13 @@ class Explorer:
             **{"text": self.controls.presets.parts, "over": [self.teaching.bar.view], **options},
         )
 
-    def _make_transport(self, speed: str, on_key: Callable[[str], Any] | None) -> Transport:
+    def _make_transport(self, speed: str, targets: Any, on_key: Callable[[str], Any] | None) -> Transport:
         return Transport(
             self.session.player,
             self.bridge,
             self.board.hub,
             speed,
+            targets,
             on_speed=self._set_speed,
             on_escape=self._escape,
             on_key=on_key,

@@ -28,6 +28,7 @@ from supdr_viz.pictures.map_quality import InputRows
 from supdr_viz.run.pool import Pool
 from supdr_viz.run.session import Session
 from supdr_viz.ui import widgets
+from supdr_viz.ui.background import Background
 from supdr_viz.views.board import Board
 
 NEW, TRAINING = "Test rows", "Training rows"
@@ -81,8 +82,8 @@ class Preservation(Question):
     )
     label = "Compare neighbours"
 
-    def __init__(self, session: Session, board: Board, pool: Pool) -> None:
-        super().__init__(session, pool, {NEW: True, TRAINING: False}, [])
+    def __init__(self, session: Session, board: Board, pool: Pool, background: Background) -> None:
+        super().__init__(session, pool, background, {NEW: True, TRAINING: False}, [])
         self._board = board
 
     def pieces(self, choice: Any) -> Callable[[Callable[[], bool]], Iterator[Kept]]:

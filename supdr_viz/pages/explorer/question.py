@@ -14,7 +14,7 @@ from supdr_viz.data.number_format import alike, readable
 from supdr_viz.run.pool import Courtesy, Pool
 from supdr_viz.run.session import Session
 from supdr_viz.ui import widgets
-from supdr_viz.ui.background import LONG_WORK, Job, Outcome, in_background
+from supdr_viz.ui.background import Background, Job, Outcome
 from supdr_viz.ui.bar import Bar, Button, Switches, Toggle
 from supdr_viz.ui.binding import Bound
 
@@ -60,9 +60,11 @@ class Question:
     asks = ""
     label = ""
 
-    def __init__(self, session: Session, pool: Pool, choices: dict[str, Any], marks: list[str]) -> None:
+    def __init__(
+        self, session: Session, pool: Pool, background: Background, choices: dict[str, Any], marks: list[str]
+    ) -> None:
         self.session = session
-        self._pool, self._choices = pool, choices
+        self._pool, self._background, self._choices = pool, background, choices
         self._job: Job | None = None
         self._newest: Any = None
         self.answer: Any = None
@@ -136,7 +138,7 @@ class Question:
 
         self._start.visible, self._stop.visible = False, True
         widgets.message(self.words, "Computing …")
-        in_background(work, lambda outcome: self._ended(job, outcome), LONG_WORK)
+        self._background.run(work, lambda outcome: self._ended(job, outcome), long=True)
 
     def stop(self) -> None:
         """Make no more fits; the answer so far stays."""

@@ -32,7 +32,7 @@ from supdr_viz.pages.explorer.small_pictures import bar, cells, side_by_side
 from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.run.session import Session
 from supdr_viz.ui import widgets
-from supdr_viz.ui.background import Latest, Outcome
+from supdr_viz.ui.background import Latest, Outcome, Run
 from supdr_viz.ui.bar import Bar, Switches
 from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.markup import typeset
@@ -57,13 +57,13 @@ SHORT, LONGEST_SCALE = 0.04, 1000
 class Reasons:
     """Explains the row under the pointer, the selected rows, or the whole of a linear map.
 
-    `view`: where it says so; it begins with `open`.
+    `run`: as of `Latest`; `view`: where it says so; it begins with `open`.
     """
 
-    def __init__(self, session: Session, board: Board) -> None:
+    def __init__(self, session: Session, board: Board, run: Run) -> None:
         self._session, self._board = session, board
         self._open = False
-        self._latest = Latest()
+        self._latest = Latest(run)
         self._marks = Bound(Switches("Marks", [BIPLOT, COUNT]), self._of_all_chosen)
         self.words = widgets.html(css=TABLE_CSS, margin=(4, 8))
         widgets.message(self.words, ASK)

@@ -18,7 +18,7 @@ from supdr_viz.run.row_values import PART, PREDICTED, ROW, TRUST, RowValues
 from supdr_viz.run.session import Session, csv_text
 from supdr_viz.run.status import Phase, Status
 from supdr_viz.ui import widgets
-from supdr_viz.ui.background import Latest, Outcome
+from supdr_viz.ui.background import Latest, Outcome, Run
 from supdr_viz.ui.bar import Bar, Button, Pickable, Toggle, style
 from supdr_viz.ui.binding import Bound
 from supdr_viz.ui.bridge import Bridge
@@ -82,7 +82,7 @@ class SelectedRows:
     ) -> None:
         self._teaching, self._on_trust = teaching, on_trust
         self._session, self._board, self._bridge, self._finder = session, board, bridge, finder
-        self._latest = Latest()
+        self._latest = Latest(bridge.visit.background.run)
         self._shown: Any = None
         self._cell: tuple[int, list[int]] = (-1, [])  # that was pressed last, and the rows that it selected
         self._awaits_trust = False
@@ -107,7 +107,7 @@ class SelectedRows:
         self.relabel = Button("Relabel", self._teaching.offer)
         self.counts = Pickable(self._pick_cell)
         self._part = Bound(Toggle("Rows that are counted", list(PARTS), next(iter(PARTS))), lambda _part: self._count())
-        self.nearest = Nearest(session, board, self.table.mark)
+        self.nearest = Nearest(session, board, self._bridge.visit.background.run, self.table.mark)
         sheets = [widgets.sheet(each) for each in (style(), COUNTS_CSS)]
         crossed = pn.Column(
             widgets.section("True and predicted classes"),
@@ -324,13 +324,14 @@ def counts_table(counts: NDArray, names: tuple[str, ...]) -> str:
 class Nearest:
     """Says which rows are near to the one under the pointer.
 
-    `on_row`: ``on_row(row)`` of the scene, once the pointer rests on it. `view`: where it says so.
+    `run`: as of `Latest`; `on_row`: ``on_row(row)`` of the scene, once the pointer rests on it. `view`: where it says
+    so.
     """
 
-    def __init__(self, session: Session, board: Board, on_row: Callable[[int], Any]) -> None:
+    def __init__(self, session: Session, board: Board, run: Run, on_row: Callable[[int], Any]) -> None:
         self._session, self._board, self._on_row = session, board, on_row
         self._open, self._row = False, -1
-        self._latest = Latest()
+        self._latest = Latest(run)
         self._input: InputRows | None = None
         self.list = Pickable(board.points.show_current, html=said(ASK))
         sheets = [widgets.sheet(each) for each in (style(), NEAREST_CSS)]

@@ -18,6 +18,7 @@ from supdr_viz.pages.explorer.lasso_count import LassoCount
 from supdr_viz.run.session import Session
 from supdr_viz.run.uncertainty import least_certain_rows
 from supdr_viz.ui import widgets
+from supdr_viz.ui.background import Run
 from supdr_viz.views.board import Board
 
 NUMBERS = "These rows have numbers, not classes: they cannot be taught here."
@@ -28,10 +29,10 @@ TESTS = "Test rows cannot be taught: they say how well it goes."
 class Teaching:
     """What the user teaches the run of a page.
 
-    `say`: ``say(sentence)`` to those who do not see the page.
+    `run`: as of `Latest`; `say`: ``say(sentence)`` to those who do not see the page.
     """
 
-    def __init__(self, session: Session, controls: Controls, board: Board, say: Callable[[str], Any]) -> None:
+    def __init__(self, session: Session, controls: Controls, board: Board, run: Run, say: Callable[[str], Any]) -> None:
         self._session, self._controls, self._board, self._say = session, controls, board, say
         self._before: list[tuple[Label, ...]] = []
         self._now: tuple[Label, ...] = ()
@@ -40,7 +41,7 @@ class Teaching:
         self._counted = ""
         self._waits = self._asked = False
         board.points.selection.on_change(self._selected)
-        self._counting = LassoCount(session, board, self._say_counted)
+        self._counting = LassoCount(session, board, run, self._say_counted)
 
     def wait(self, on: bool) -> None:
         """Offer labels only where they are asked for, or for all rows that are selected: the bar lies over the page."""

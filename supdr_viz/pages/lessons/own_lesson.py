@@ -15,6 +15,7 @@ from supdr_viz.ui.bridge import CHOOSES
 from supdr_viz.ui.dropper import file_dropper
 from supdr_viz.ui.lazy import Fold
 from supdr_viz.ui.markup import markdown
+from supdr_viz.ui.visitor import HeldFiles
 
 LARGE = 1.35
 # Name in links of a lesson from a file.
@@ -62,6 +63,7 @@ class LessonPanel:
 
     parts: the text with its buttons, and what is offered besides.
 
+    held: by the server.
     on_step: ``on_step(change)`` with -1 or 1.
     on_answer: ``on_answer(option)`` with an index, or None to see the answer without choosing.
     on_lesson: ``on_lesson(lesson)``: another one was chosen, or opened from a file.
@@ -70,13 +72,14 @@ class LessonPanel:
 
     def __init__(
         self,
+        held: HeldFiles,
         *,
         on_step: Callable[[int], Any],
         on_answer: Callable[[int | None], Any],
         on_lesson: Callable[[Lesson], Any],
         on_zoom: Callable[[float], Any],
     ) -> None:
-        self._on_lesson, self._on_answer, self._on_step = on_lesson, on_answer, on_step
+        self._held, self._on_lesson, self._on_answer, self._on_step = held, on_lesson, on_answer, on_step
         self._open_question = False
         self.menu = widgets.select("Lesson", self._entries(None), next(iter(LESSONS), ""))
         self._menu = Bound(self.menu, self._chosen)
@@ -208,7 +211,7 @@ class LessonPanel:
     def _build_own(self) -> list[Any]:
         self.message = widgets.html()
         self.dropper = file_dropper(
-            self.receive, lambda why: widgets.message(self.message, why, "error"), max_bytes=1e6
+            self._held, self.receive, lambda why: widgets.message(self.message, why, "error"), max_bytes=1e6
         )
         help = "A TOML file with texts and links from the explorer: see “Your own lesson” in the documentation."
         return [widgets.caption(help), self.dropper, self.message]

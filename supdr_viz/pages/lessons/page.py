@@ -14,7 +14,8 @@ from supdr_viz.lessons.document import lesson_html
 from supdr_viz.pages import begin, link, page_arguments
 from supdr_viz.pages.explorer.page import Explorer
 from supdr_viz.pages.lessons.own_lesson import OWN, LessonPanel
-from supdr_viz.ui.bridge import KEYS, LESSON_KEYS, Bridge
+from supdr_viz.pages.service import Service
+from supdr_viz.ui.bridge import KEYS, LESSON_KEYS
 
 SIDEBAR_WIDTH = 310
 TO_THE_END = 10**9
@@ -23,9 +24,9 @@ CURVES = ("losses", "errors")
 
 def lessons() -> Any:
     """Build the lessons for the visitor of the current session."""
-    begin()
+    service = begin()
     lesson, index, problems = wanted(page_arguments())
-    return Lessons(lesson, index, problems).page
+    return Lessons(service, lesson, index, problems).page
 
 
 def wanted(arguments: Mapping[str, list[bytes]]) -> tuple[Lesson, int, list[str]]:
@@ -67,13 +68,16 @@ class Lessons:
     `index`: of the step to begin with; `problems`: what was wrong with the address.
     """
 
-    def __init__(self, lesson: Lesson, index: int, problems: list[str]) -> None:
+    def __init__(self, service: Service, lesson: Lesson, index: int, problems: list[str]) -> None:
         self.lesson, self.index = lesson, index
-        self.panel = LessonPanel(on_step=self._go, on_answer=self._answer, on_lesson=self._open, on_zoom=self._set_zoom)
+        self.panel = LessonPanel(
+            service.files, on_step=self._go, on_answer=self._answer, on_lesson=self._open, on_zoom=self._set_zoom
+        )
         self.explorer = Explorer(
+            service,
             self.step.settings,
             problems,
-            bridge=Bridge(keys=[*KEYS, *LESSON_KEYS]),
+            keys=(*KEYS, *LESSON_KEYS),
             query_of=lambda _settings: self._query(),
             link_to=self._link,
             on_key=self._key,

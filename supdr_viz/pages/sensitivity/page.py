@@ -48,13 +48,13 @@ from supdr_viz.pages.sensitivity.settings import (
     within_rows,
 )
 from supdr_viz.pages.sensitivity.snippet import sweep_python
+from supdr_viz.pages.service import Service
 from supdr_viz.pages.share import ShareMenu
 from supdr_viz.pages.warming import KernelWait
 from supdr_viz.ui import widgets
 from supdr_viz.ui.bridge import Bridge
 from supdr_viz.ui.markup import within_sentence
 from supdr_viz.ui.page_thread import follow
-from supdr_viz.ui.visitor import current_visitor
 
 # How often the page looks how far its sweep is.
 LOOK_MS = 250
@@ -65,35 +65,36 @@ PAUSE = 5
 
 def sensitivity() -> Any:
     """Build the page for the visitor of the current session."""
-    begin()
+    service = begin()
     arguments = page_arguments()
     if not arguments:
         opening = SWEEP_PRESETS.opening
-        return Sensitivity(opening.settings, [], preset=opening.name).page
+        return Sensitivity(service, opening.settings, [], preset=opening.name).page
     settings, problems = parse_sweep_query(arguments)
-    return Sensitivity(settings, problems, preset=SWEEP_PRESETS.name_of(settings)).page
+    return Sensitivity(service, settings, problems, preset=SWEEP_PRESETS.name_of(settings)).page
 
 
 class Sensitivity:
     """Wires one visitor's controls to a runner, and its cells to the charts.
 
-    `settings`: from the address; `problems`: what was wrong with the address; `preset`: name of the prepared sweep that
-    the settings are, if any.
+    `service`: of this process; `settings`: from the address; `problems`: what was wrong with the address; `preset`:
+    name of the prepared sweep that the settings are, if any.
     """
 
-    def __init__(self, settings: SweepSettings, problems: list[str], preset: str = "") -> None:
+    def __init__(self, service: Service, settings: SweepSettings, problems: list[str], preset: str = "") -> None:
         self.settings = settings
         self._draw_from = 0.0
         self._next = False
         self._store, unkept = store_path()
-        self.own, self.rival = ShownSweep(current_visitor()), ShownSweep(current_visitor())
-        self.halving = HalvingRunner()
+        visit = service.visit()
+        self.own, self.rival = (ShownSweep(service.sweeps, visit.visitor) for _ in range(2))
+        self.halving = HalvingRunner(service.sweeps)
         self.kernels = KernelWait(self._wait_for_kernels)
         self._searching = False
         self._task, self._note = "classification", ""
-        self.bridge = Bridge()
+        self.bridge = Bridge(visit)
         self.charts = SweepCharts(View(narrow=self.bridge.narrow))
-        self.data = DataControls(settings.base)
+        self.data = DataControls(visit, settings.base)
         self.split = SplitControls(settings.base)
         self.method = MethodControls(settings.base)
         for part in (self.data, self.split, self.method):

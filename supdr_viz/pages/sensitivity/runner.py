@@ -11,23 +11,17 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from weakref import WeakSet
 
 from threadpoolctl import threadpool_limits
 
 from supdr.sensitivity import Cell, Store, StoreError, Sweep, SweepError, search_by_halving
 from supdr_viz.data.quotas import most
+from supdr_viz.pages.service import Sweeps
 
 LOG = logging.getLogger(__name__)
 
 # Seconds to wait for a file that another program writes to: a page is built meanwhile, and all visitors wait.
 SOON = 0.3
-
-# One sweep of this process computes at a time: the processors are shared by all sessions.
-TURN = threading.Lock()
-
-# Those of all sessions.
-_RUNNERS: WeakSet[SweepRunner] = WeakSet()
 
 
 class Phase(enum.StrEnum):
@@ -65,12 +59,12 @@ def store_path() -> tuple[str, str]:
 class SweepRunner:
     """Runs one sweep at a time for one page, which looks now and then how far it is.
 
-    `owner`: whose it is; empty: unknown. `cells`: finished ones; the dictionary only grows while a sweep runs.
-    `message`: why it failed.
+    `sweeps`: of all pages; `owner`: whose it is; empty: unknown. `cells`: finished ones; the dictionary only grows
+    while a sweep runs. `message`: why it failed.
     """
 
-    def __init__(self, owner: str = "") -> None:
-        self._owner = owner
+    def __init__(self, sweeps: Sweeps, owner: str = "") -> None:
+        self._sweeps, self.owner = sweeps, owner
         self._go = threading.Event()
         self._cancelled = False
         self._has_turn = False
@@ -79,7 +73,7 @@ class SweepRunner:
         self.cells: dict[int, Cell] = {}
         self.phase = Phase.idle
         self.message = ""
-        _RUNNERS.add(self)
+        sweeps.join(self)
 
     @property
     def active(self) -> bool:
@@ -91,7 +85,7 @@ class SweepRunner:
         if self.active:
             raise RuntimeError("a sweep is under way: cancel it first")
         self.sweep, self.cells, self.message = sweep, {}, ""
-        refusal = self._refusal()
+        refusal = self._sweeps.refusal(self.owner)
         if refusal:
             self.phase, self.message = Phase.failed, refusal
             return
@@ -102,16 +96,6 @@ class SweepRunner:
             target=self._work, args=(sweep, X, y, executor), name="supdr-sweep", daemon=True
         )
         self._thread.start()
-
-    def _refusal(self) -> str:
-        """Say why no further sweep may begin; empty if one may."""
-        under_way = [runner._owner for runner in _RUNNERS if runner.active]
-        if len(under_way) >= most("sweeps"):
-            return f"This server has {len(under_way):,} sweeps under way, as many as it may. Please try later."
-        own = under_way.count(self._owner)
-        if self._owner and own >= most("sweeps-each"):
-            return f"You have {own:,} sweeps under way, as many as a visitor may on this server. Cancel one first."
-        return ""
 
     def pause(self) -> None:
         """Hand out no more cells; those at work are finished and kept."""
@@ -177,13 +161,13 @@ class SweepRunner:
 
     def _wait_for_turn(self) -> bool:
         while not self._cancelled and not self._has_turn:
-            self._has_turn = TURN.acquire(timeout=0.2)
+            self._has_turn = self._sweeps.turn.acquire(timeout=0.2)
         return self._has_turn
 
     def _give_turn(self) -> None:
         if self._has_turn:
             self._has_turn = False
-            TURN.release()
+            self._sweeps.turn.release()
 
 
 class ShownSweep:
@@ -193,8 +177,8 @@ class ShownSweep:
     `phase`: what the page says that the runner is doing.
     """
 
-    def __init__(self, owner: str = "") -> None:
-        self.runner = SweepRunner(owner)
+    def __init__(self, sweeps: Sweeps, owner: str = "") -> None:
+        self.runner = SweepRunner(sweeps, owner)
         self.ready: tuple[Sweep, Any, Any] | None = None
         self.drawn, self.phase = 0, Phase.idle
 
@@ -227,7 +211,8 @@ class HalvingRunner:
     `fits`: how many have been made. `found`: the finished search; `message`: why there is none.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sweeps: Sweeps) -> None:
+        self._sweeps = sweeps
         self._cancelled = False
         self._thread: threading.Thread | None = None
         self.fits = 0
@@ -255,7 +240,7 @@ class HalvingRunner:
 
     def _work(self, work: Callable[..., Any]) -> None:
         try:
-            with TURN, threadpool_limits(1), warnings.catch_warnings():
+            with self._sweeps.turn, threadpool_limits(1), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self.found = work(on_fit=self._count)
         except _Cancelled:

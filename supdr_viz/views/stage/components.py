@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -15,7 +14,8 @@ from supdr_viz.ui.feedback import toast
 from supdr_viz.ui.markup import TEXT_CSS
 from supdr_viz.ui.own_files import Script, sheet
 from supdr_viz.ui.panel_workarounds import send_message
-from supdr_viz.views.stage.socket import Connection, StageSocket
+from supdr_viz.ui.visitor import Tickets
+from supdr_viz.views.stage.socket import Connection
 from supdr_viz.views.stage.stage import Stage
 
 # What a page says that has a ticket, and comes by messages all the same.
@@ -24,13 +24,12 @@ CLOSED = (
     "A proxy in between has to let websockets through."
 )
 
-_NAMES = itertools.count(1)
-
 
 class Hub(JSComponent):
     """The invisible half of a stage in the page: put it anywhere into the page, once.
 
-    `group`: stages of the same group show the same rows: they share selection and pointer.
+    `tickets`: of the process; by default its browsers come by the messages of the page. `group`: stages of the same
+    group show the same rows: they share selection and pointer.
     """
 
     board = param.String(doc="Name of the stage in the page.")
@@ -39,9 +38,10 @@ class Hub(JSComponent):
 
     _esm = Script("stage/hub.js")
 
-    def __init__(self, stage: Stage, group: str = "") -> None:
-        name = f"stage-{next(_NAMES)}"
-        super().__init__(board=name, group=group or name, ticket=StageSocket.ticket(self), width=0, height=0, margin=0)
+    def __init__(self, stage: Stage, tickets: Tickets | None = None, group: str = "") -> None:
+        self._tickets = tickets or Tickets()
+        super().__init__(ticket=self._tickets.new(self), width=0, height=0, margin=0)
+        self.board, self.group = self.name, group or self.name
         self.stage = stage
         self._document = pn.state.curdoc
         self.on_msg(self._received)
@@ -90,7 +90,7 @@ class Hub(JSComponent):
         message = event.data if isinstance(event.data, dict) else {}
         if message.get("kind") == "hello":
             self._connect(partial(send_message, self))
-            lacking = CLOSED if self.ticket else StageSocket.lacking
+            lacking = CLOSED if self.ticket else self._tickets.lacking
             if lacking and message.get("first"):
                 self._locked(partial(toast, lacking, "info", seconds=0))
         else:

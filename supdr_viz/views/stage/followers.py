@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from supdr_viz.views.stage.socket import Connection, StageSocket
+from supdr_viz.ui.visitor import Tickets
+from supdr_viz.views.stage.socket import Connection
 from supdr_viz.views.stage.stage import Stage
 from supdr_viz.views.stage.wire import Tree, encode, merge
 
@@ -26,11 +27,11 @@ class Followers:
     are no followers. `most`: followers; later ones are told that the stage is full.
     """
 
-    def __init__(self, stage: Stage, on_count: Callable[[], Any], *, most: int = 400) -> None:
-        self._stage, self._on_count, self._most = stage, on_count, most
+    def __init__(self, stage: Stage, tickets: Tickets, on_count: Callable[[], Any], *, most: int = 400) -> None:
+        self._tickets, self._stage, self._on_count, self._most = tickets, stage, on_count, most
         self._followers: dict[Connection, _Follower] = {}
         self._whole: tuple[Tree, bytes] | None = None
-        self.ticket = StageSocket.ticket(self)
+        self.ticket = tickets.new(self)
         stage.watch(self._send)
 
     def __len__(self) -> int:
@@ -39,7 +40,7 @@ class Followers:
 
     def end(self) -> None:
         """Close all sockets; no browser can join any more."""
-        StageSocket.void(self.ticket)
+        self._tickets.void(self.ticket)
         self._stage.unwatch(self._send)
         followers, self._followers = self._followers, {}
         for browser in followers:

@@ -10,17 +10,16 @@ import asyncio
 import contextlib
 import functools
 import json
-import secrets
 from asyncio import Future
-from collections.abc import Sequence
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, Protocol, cast
 from urllib.parse import urlparse
-from weakref import WeakValueDictionary
 
 from bokeh.server.tornado import BokehTornado
 from bokeh.server.util import check_allowlist
 from bokeh.settings import settings
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
+
+from supdr_viz.ui.visitor import Tickets
 
 # Of the socket, beside the pages.
 ADDRESS = "/stage"
@@ -65,48 +64,22 @@ class Owner(Protocol):
 
 
 class StageSocket(WebSocketHandler):
-    """One browser's end of a stage.
+    """One browser's end of a stage."""
 
-    `offered`: whether this server has the address. `names`: hosts with their ports under which pages of this server may
-    be opened, as far as it is known. `lacking`: a sentence for the page about what it lacks without the
-    address, and why; empty: it says nothing.
-    """
-
-    offered: ClassVar[bool] = False
-    names: ClassVar[Sequence[str]] = ()
-    lacking: ClassVar[str] = ""
     _ticket = ""
-    _process: ClassVar[str] = ""
-    _owners: ClassVar[WeakValueDictionary[str, Any]] = WeakValueDictionary()
 
     @classmethod
-    def route(cls, process: int = 0) -> tuple[str, type[StageSocket]]:
-        """Return the address and its handler, for a server that offers it.
+    def route(cls, tickets: Tickets, process: int = 0) -> tuple[str, type[StageSocket], dict[str, Tickets]]:
+        """Return the address, its handler and what that needs, for a server that offers it.
 
-        `process`: which of several processes behind one address this is: its tickets begin with it, so that a proxy
-        knows where they lead.  0: there is one.
+        `process`: see `Tickets`.
         """
-        cls.offered, cls._process = True, f"{process}-" if process else ""
-        return ADDRESS, cls
+        tickets.offered, tickets.process = True, process
+        return ADDRESS, cls, {"tickets": tickets}
 
-    @classmethod
-    def ticket(cls, owner: Owner) -> str:
-        """Return a new ticket of a stage's owner; it holds as long as the owner lives.  Empty if there is no socket."""
-        if not cls.offered:
-            return ""
-        ticket = cls._process + secrets.token_urlsafe(24)
-        cls._owners[ticket] = owner
-        return ticket
-
-    @classmethod
-    def owner_of(cls, ticket: str) -> Any:
-        """Return the owner of the stage that a ticket lets in to; None: the ticket does not hold."""
-        return cls._owners.get(ticket)
-
-    @classmethod
-    def void(cls, ticket: str) -> None:
-        """Refuse a ticket from now on."""
-        cls._owners.pop(ticket, None)
+    def initialize(self, tickets: Tickets) -> None:
+        """Keep who may join."""
+        self._tickets = tickets
 
     @property
     def max_message_size(self) -> int:
@@ -160,7 +133,7 @@ class StageSocket(WebSocketHandler):
             written.exception()
 
     def _owner(self) -> Owner | None:
-        return self.owner_of(self._ticket)
+        return self._tickets.owner_of(self._ticket)
 
 
 def understood(message: str | bytes) -> dict[str, Any] | None:

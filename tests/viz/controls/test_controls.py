@@ -16,6 +16,7 @@ from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.status import Phase
 from supdr_viz.ui.markup import EMPTY
 from supdr_viz.ui.panel_workarounds import BoundedDropper
+from supdr_viz.ui.visitor import Visit
 from supdr_viz.views.stage.components import Hub
 from supdr_viz.views.stage.stage import Stage
 from tests.viz.control_cases import knob, let_go, watched_controls
@@ -203,6 +204,7 @@ def test_training_bar_shows_the_state(bar):
 def test_share_menu():
     sent = []
     bridge = SimpleNamespace(
+        visit=Visit(),
         origin="http://here/explorer",
         copy=lambda text, done: (sent.append(text), done(True)),
         announce=sent.append,

@@ -12,6 +12,7 @@ from supdr_viz.experiment.methods import METHOD_FORMS
 from supdr_viz.experiment.settings import SPLIT_FORM, Settings
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.ui import widgets
+from supdr_viz.ui.visitor import Visit
 from supdr_viz.views.figures import LegendEntry
 from tests.viz.control_cases import knob, let_go, shown
 
@@ -78,7 +79,7 @@ def test_whole_sliders_give_integers():
 
 
 def test_every_input_is_named():
-    controls = Controls(Settings())
+    controls = Controls(Visit(), Settings())
     for fold in (controls.split.fold, controls.planes.fold, controls.method.form.fold, controls.data.form.fold):
         fold.view.active = [0]
     named = ("Slider", "Select", "Switch", "TextInput", "Button")
@@ -89,7 +90,7 @@ def test_every_input_is_named():
 
 
 def test_few_components_are_built_at_the_start():
-    controls = Controls(PRESETS.opening.settings, PRESETS.opening.name)
+    controls = Controls(Visit(), PRESETS.opening.settings, PRESETS.opening.name)
     kit = controls.view.select(lambda part: type(part).__module__.startswith("panel_material_ui"))
     assert len(kit) <= 25
 
@@ -180,7 +181,7 @@ def test_a_form_shows_the_knobs_that_matter_whichever_way_it_came_there(method):
 
 def test_knobs_that_a_task_ignores_are_hidden():
     settings = Settings(method="LSDR")
-    controls = Controls(settings)
+    controls = Controls(Visit(), settings)
     form = controls.method.form
     assert "loss" in shown(form)
     controls.describe(("a", "b"), 2, "regression")  # the squared loss, whatever is chosen

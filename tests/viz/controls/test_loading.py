@@ -9,8 +9,9 @@ from supdr_viz.controls.openml import OpenMLPanel
 from supdr_viz.experiment.build import build_dataset
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.ui.background import Latest, Outcome, attempt, in_background
+from supdr_viz.ui.background import Background, Latest, Outcome, attempt
 from supdr_viz.ui.dropper import file_dropper
+from supdr_viz.ui.visitor import HeldFiles
 from tests.viz.control_cases import csv, watched_controls
 
 
@@ -110,7 +111,9 @@ def test_shared_settings_name_the_file_they_want(watched):
 
 def test_a_file_is_taken_once_whenever_the_one_before_is_taken_back():
     taken = []
-    dropper = file_dropper(lambda name, content: taken.append((name, content)), taken.append, max_bytes=1e6)
+    dropper = file_dropper(
+        HeldFiles(), lambda name, content: taken.append((name, content)), taken.append, max_bytes=1e6
+    )
 
     def upload(name, content):
         data = {"name": name, "data": content.encode(), "type": "text/csv", "chunk": 1, "total_chunks": 1}
@@ -144,7 +147,7 @@ def test_openml_offline_says_so():
     def unreachable(name, **options):
         raise FileProblem("OpenML could not be reached (no network); check the network connection.")
 
-    panel = OpenMLPanel(lambda dataset, options: pytest.fail("nothing was loaded"), unreachable)
+    panel = OpenMLPanel(Background().run, lambda dataset, options: pytest.fail("nothing was loaded"), unreachable)
     panel.load.clicks += 1
     assert "Type the name" in panel.message.object
     panel.field.value = "ionosphere"
@@ -160,7 +163,7 @@ def test_the_target_of_a_link_belongs_to_the_data_set_of_the_link():
         asked.append((name, target))
         raise FileProblem("not now")
 
-    panel = OpenMLPanel(lambda dataset, options: pytest.fail("nothing was loaded"), refuse)
+    panel = OpenMLPanel(Background().run, lambda dataset, options: pytest.fail("nothing was loaded"), refuse)
     panel.expect({"name": "ionosphere", "target": "class2"})
     panel.load.clicks += 1
     panel.field.value = "iris"
@@ -194,7 +197,7 @@ def test_slow_work_turns_every_error_into_a_sentence():
             raise error
 
         seen = []
-        in_background(work, seen.append)
+        Background().run(work, seen.append)
         assert seen[0].value is None
         assert seen[0].problem.endswith(".")
     assert attempt(lambda: 3) == Outcome(3)

@@ -9,9 +9,9 @@ from supdr_viz.export.film import gif
 from supdr_viz.export.progress import part
 from supdr_viz.lessons import LESSONS
 from supdr_viz.lessons.document import lesson_html
-from supdr_viz.ui.background import LONG_WORK, Cancelled, Job, attempt
+from supdr_viz.pages.service import Service
+from supdr_viz.ui.background import Cancelled, Job, attempt
 from supdr_viz.ui.panel_workarounds import BoundedDropper
-from supdr_viz.ui.visitor import held
 from tests.viz.films import film, finished
 from tests.viz.upload_pieces import send
 from tests.viz.visitor import Visitor
@@ -22,7 +22,7 @@ SMALL = "?data=spirals&data.n_per_class=60&method=LSDR&method.tol=0&speed=fast"
 def test_a_film_can_be_given_up_and_made_afterwards():
     with Visitor(SMALL) as visitor:
         visitor.press("Step").press("Step").settle().press("Export")
-        with LONG_WORK.turn():  # the film waits for it
+        with Service.of_process().turns.turn():  # the film waits for it
             visitor.press("Film (GIF)")
             assert visitor.sees("Drawing the recorded iterations once more")
             assert visitor.widget("Film (GIF)").disabled
@@ -59,8 +59,8 @@ def test_a_file_whose_sender_has_gone_is_not_held():
         visitor.choose("Data set", "A file …")
         (dropper, *_) = visitor.page.select(BoundedDropper)
         visitor.do(lambda: send(dropper, "a.csv", 1, bytes(300_000)))
-        assert held(dropper) >= 300_000
-    assert held(dropper) == 0
+        assert Service.of_process().files.size(dropper) >= 300_000
+    assert Service.of_process().files.size(dropper) == 0
 
 
 def test_the_steps_of_a_lesson_are_told_and_it_ends_where_it_is_cancelled():

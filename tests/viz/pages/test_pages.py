@@ -6,12 +6,11 @@ import pytest
 
 from supdr_viz.experiment.settings import Settings, to_query
 from supdr_viz.lessons import LESSONS
-from supdr_viz.pages.compare import page as compare
 from supdr_viz.pages.compare.comparison import Comparison
 from supdr_viz.pages.compare.page import Compare
-from supdr_viz.pages.explorer import page as explorer
 from supdr_viz.pages.explorer.page import Explorer
 from supdr_viz.pages.lessons.page import Lessons
+from supdr_viz.pages.service import Service
 from supdr_viz.run.status import Phase
 from tests.viz.hands import Hands
 from tests.viz.hands import press as press_key
@@ -22,12 +21,15 @@ MOONS = Settings(
 
 
 @pytest.fixture
-def hands(monkeypatch, kernels):
+def hands(kernels):
     made = Hands()
     kernels(True)
-    for module in (explorer, compare):
-        monkeypatch.setattr(module, "shared_pool", lambda: made.pool)
     return made
+
+
+@pytest.fixture
+def service(hands):
+    return Service(pool=hands.pool)
 
 
 def press(page, key):
@@ -43,8 +45,8 @@ def draw(page, hands):
         player.request_frame()
 
 
-def test_the_explorer_says_how_its_run_stands(hands):
-    page = Explorer(MOONS, [])
+def test_the_explorer_says_how_its_run_stands(hands, service):
+    page = Explorer(service, MOONS, [])
     draw(page, hands)
     assert page.bridge.status.startswith("ready, LSDR on ")
     assert "data=moons" in page.bridge.query
@@ -58,8 +60,8 @@ def test_the_explorer_says_how_its_run_stands(hands):
     assert "iteration 0" in page.bridge.status
 
 
-def test_the_explorer_says_that_an_earlier_iteration_is_looked_at(hands):
-    page = Explorer(replace(MOONS, speed="fast"), [])
+def test_the_explorer_says_that_an_earlier_iteration_is_looked_at(hands, service):
+    page = Explorer(service, replace(MOONS, speed="fast"), [])
     draw(page, hands)
     press(page, " ")
     hands.until(lambda: page.session.player.iteration >= 10)
@@ -76,8 +78,10 @@ def test_the_explorer_says_that_an_earlier_iteration_is_looked_at(hands):
     assert bar.scrubber.value >= bar.scrubber.end == page.session.player.iteration
 
 
-def test_what_cannot_be_shown_is_said_and_nothing_runs(hands):
-    page = Explorer(Settings(data="openml", data_options={"name": "ionosphere", "target": ""}, method="LSDR"), [])
+def test_what_cannot_be_shown_is_said_and_nothing_runs(service):
+    page = Explorer(
+        service, Settings(data="openml", data_options={"name": "ionosphere", "target": ""}, method="LSDR"), []
+    )
     assert not page.transport.bar.enabled
     assert "waiting" in page.transport.bar.status.text
     press(page, " ")
@@ -86,8 +90,8 @@ def test_what_cannot_be_shown_is_said_and_nothing_runs(hands):
     assert page.transport.bar.enabled
 
 
-def test_a_table_reaches_the_run_of_the_page(hands):
-    page = Explorer(MOONS, [])
+def test_a_table_reaches_the_run_of_the_page(service):
+    page = Explorer(service, MOONS, [])
     table = page.session.dataset
     page.controls.data.menu.value = "file"
     page.controls.data._arrived("file", table, {"name": "mine.csv", "target": "", "task": "auto"})
@@ -99,8 +103,8 @@ def test_a_table_reaches_the_run_of_the_page(hands):
 LED = next(lesson for lesson in LESSONS.values() if any(step.question for step in lesson.steps))
 
 
-def test_a_lesson_leads_its_explorer(hands):
-    page = Lessons(LED, 0, [])
+def test_a_lesson_leads_its_explorer(service):
+    page = Lessons(service, LED, 0, [])
     led = page.explorer
     assert led.bridge.query == f"lesson={LED.name}&step=1"
     assert led.session.settings == LED.steps[0].settings
@@ -112,17 +116,17 @@ def test_a_lesson_leads_its_explorer(hands):
     assert page.index == len(LED.steps) - 2
 
 
-def test_a_number_answers_the_question_of_a_lesson(hands):
+def test_a_number_answers_the_question_of_a_lesson(service):
     index, step = next((index, step) for index, step in enumerate(LED.steps) if step.question)
-    page = Lessons(LED, index, [])
+    page = Lessons(service, LED, index, [])
     assert page.panel.asks
     press(page.explorer, "1")
     assert not page.panel.asks
     assert page.explorer.session.settings == (step.then or step.settings)
 
 
-def test_a_link_from_a_lesson_leads_to_the_step_until_something_is_changed(hands):
-    page = Lessons(LED, 0, [])
+def test_a_link_from_a_lesson_leads_to_the_step_until_something_is_changed(service):
+    page = Lessons(service, LED, 0, [])
     share = page.explorer.share
     share.share()
     (field,) = share.dialogs.select(lambda part: getattr(part, "label", "") == "Link")
@@ -133,11 +137,11 @@ def test_a_link_from_a_lesson_leads_to_the_step_until_something_is_changed(hands
     assert field.value.endswith(f"explorer?{to_query(changed)}")
 
 
-def test_the_columns_of_a_comparison_are_played_together(hands):
+def test_the_columns_of_a_comparison_are_played_together(hands, service):
     other = Settings(
         data=MOONS.data, data_options=MOONS.data_options, method="NSDR", method_options={"tol": -1.0, "max_iter": 5000}
     )
-    page = Compare(Comparison((MOONS, other), "iteration"), [])
+    page = Compare(service, Comparison((MOONS, other), "iteration"), [])
     hands.rest()
     press(page, "ArrowRight")
     hands.rest()

@@ -8,8 +8,8 @@ from supdr_viz.experiment.codec import link_entries
 from supdr_viz.experiment.settings import to_query
 from supdr_viz.pages.cards import Cards
 from supdr_viz.pages.explorer.presenter import SHOWN
+from supdr_viz.pages.service import Service
 from supdr_viz.presets.catalogue import PRESETS
-from supdr_viz.views.stage.socket import StageSocket
 from tests.viz.visitor import Visitor
 
 
@@ -83,7 +83,7 @@ def test_an_unknown_example_is_said():
 
 
 def test_the_class_link_is_one_press_away():
-    with mock.patch.object(StageSocket, "offered", True), Visitor("?present=1") as visitor:
+    with mock.patch.object(Service.of_process().tickets, "offered", True), Visitor("?present=1") as visitor:
         visitor.press("Link for students")
         visitor.do(lambda: visitor.send({"kind": "copied", "done": True}))
         assert "follow?ticket=" in visitor.notices
@@ -92,7 +92,7 @@ def test_the_class_link_is_one_press_away():
 
 
 def test_a_class_link_names_an_address_that_others_reach_or_says_that_none_do():
-    with mock.patch.object(StageSocket, "offered", True), Visitor() as visitor:
+    with mock.patch.object(Service.of_process().tickets, "offered", True), Visitor() as visitor:
         visitor.press("Share")
         visitor.press("Open a link for students")
         assert visitor.sees("Only this computer can open the link")
@@ -104,7 +104,7 @@ def test_a_class_link_names_an_address_that_others_reach_or_says_that_none_do():
             (["localhost:5006", "10.0.0.7:80"], "localhost:5006"),
             (["127.0.0.1:5006", "10.0.0.7:5006"], "10.0.0.7:5006"),
         ):
-            with mock.patch.object(StageSocket, "names", names):
+            with mock.patch.object(Service.of_process().tickets, "names", names):
                 visitor.press("Open a link for students")
                 link = visitor.widget("Link for students", visible=True).value
                 assert link.startswith(f"http://{host}/class/follow?ticket=")

@@ -6,8 +6,8 @@ import pytest
 
 from supdr.baselines import KNN
 from supdr_viz.experiment.settings import Settings
-from supdr_viz.pages.explorer import page as explorer
 from supdr_viz.pages.explorer.page import Explorer
+from supdr_viz.pages.service import Service
 from supdr_viz.ui.markup import EMPTY
 from tests.viz.hands import Hands
 
@@ -30,7 +30,7 @@ class Screen:
 
     def __init__(self, hands):
         self.hands = hands
-        self.page = Explorer(MOONS, [])
+        self.page = Explorer(Service(pool=hands.pool), MOONS, [])
         self.draw()
 
     def look(self):
@@ -112,7 +112,6 @@ def screen(monkeypatch, kernels):
     hands = Hands()
     kernels(True)
     monkeypatch.setattr(KNN, "iterate", fails)
-    monkeypatch.setattr(explorer, "shared_pool", lambda: hands.pool)
     return Screen(hands)
 
 

@@ -14,6 +14,7 @@ from sklearn.datasets import load_iris
 from supdr import LSDR
 from supdr.sensitivity import Store, Sweep
 from supdr_viz.pages.sensitivity.runner import Phase, SweepRunner, store_path
+from supdr_viz.pages.service import Sweeps
 from tests.core.rights import without_rights
 from tests.viz.visitor import Visitor
 
@@ -67,7 +68,7 @@ def test_a_sweep_whose_store_is_locked_meanwhile_says_so_and_is_taken_up_again(p
     store = Store(path, busy_seconds=0.1)
     store.close()
     sweep = Sweep(LSDR(max_iter=1), {"beta": [0.1, 0.9]}, cv=2, store=store)
-    runner = SweepRunner()
+    runner = SweepRunner(Sweeps())
     with locked(path):
         runner.start(sweep, *load_iris(return_X_y=True), "in-process")
         runner.wait()

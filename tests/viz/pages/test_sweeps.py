@@ -35,6 +35,7 @@ from supdr_viz.pages.sensitivity.settings import (
     usual_axes,
     within_rows,
 )
+from supdr_viz.pages.service import Sweeps
 
 CONFIG = """
 metric = "accuracy"
@@ -255,7 +256,7 @@ def test_a_runner_that_fails_says_why(tmp_path):
     (tmp_path / "s.sqlite").write_text("no store " * 200)
     settings = from_toml(CONFIG)[0]
     sweep, X, y = build_sweep(settings, build_dataset(settings.base), tmp_path / "s.sqlite")
-    runner = SweepRunner()
+    runner = SweepRunner(Sweeps())
     runner.start(sweep, X, y, "in-process")
     runner.wait(30)
     assert runner.phase is Phase.failed

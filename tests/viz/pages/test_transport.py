@@ -1,6 +1,7 @@
 """The transport: buttons, keys and scrubber do the same to one run and to several in step."""
 
 import asyncio
+from weakref import WeakSet
 
 import pytest
 
@@ -11,6 +12,7 @@ from supdr_viz.pages.transport import Transport
 from supdr_viz.run.session import Session
 from supdr_viz.run.status import Phase
 from supdr_viz.ui.bridge import Bridge
+from supdr_viz.ui.visitor import Visit
 from supdr_viz.views.stage.components import Hub
 from supdr_viz.views.stage.stage import Stage
 from tests.viz.hands import Hands, press
@@ -23,12 +25,13 @@ class Played:
     """A transport, what it plays, and what it said."""
 
     def __init__(self, target, hands):
-        self.target, self.hands, self.said, self.bridge = target, hands, [], Bridge()
+        self.target, self.hands, self.said, self.bridge = target, hands, [], Bridge(Visit())
         self.transport = Transport(
             target,
             self.bridge,
             Hub(Stage()),
             "fast",
+            WeakSet(),
             on_speed=lambda speed: self.said.append(speed),
             on_nothing_left=lambda: self.said.append("nothing left"),
             on_escape=lambda: self.said.append("escape"),

@@ -1,8 +1,5 @@
 """Curves and snapshots: bounded, ordered, exact at the ends."""
 
-import os
-import subprocess
-import sys
 import weakref
 from dataclasses import replace
 from pathlib import Path
@@ -222,7 +219,8 @@ def test_state_bytes_counts_nested_arrays():
 
 def kept_by_one_and_by_ten():
     """Return the bytes of state that one run keeps, and ten together, and the fewest snapshots of one of these."""
-    rings = [SnapshotRing()]
+    rings = []
+    rings.append(SnapshotRing(n_runs=lambda: len(rings)))
 
     def run(start):
         for iteration in range(start, start + 200):
@@ -231,16 +229,13 @@ def kept_by_one_and_by_ten():
         return sum(state_bytes(kept.state) for ring in rings for kept in ring.snapshots)
 
     alone = run(0)
-    rings += [SnapshotRing() for _ in range(9)]
+    rings += [SnapshotRing(n_runs=lambda: len(rings)) for _ in range(9)]
     return alone, run(200), min(len(ring.snapshots) for ring in rings)
 
 
-def test_many_runs_share_what_the_server_keeps():
-    program = "from tests.viz.run.test_history import kept_by_one_and_by_ten; print(*kept_by_one_and_by_ten())"
-    environment = os.environ | {"SUPDR_MOST_HISTORY_MB": "1"}
-    # Runs of other tests would take their share, too: in a process of its own.
-    output = subprocess.check_output([sys.executable, "-c", program], cwd=ROOT, env=environment, text=True)
-    alone, together, fewest = map(int, output.split())
+def test_many_runs_share_what_the_server_keeps(monkeypatch):
+    monkeypatch.setenv("SUPDR_MOST_HISTORY_MB", "1")
+    alone, together, fewest = kept_by_one_and_by_ten()
     assert 500_000 < alone <= 1_100_000
     assert 400_000 < together <= 1_100_000
     assert fewest > 2

@@ -24,11 +24,11 @@ from tornado.testing import bind_unused_port
 
 from supdr_viz import panel_serve
 from supdr_viz.pages import PAGES, Addresses, link, page_arguments, page_asked, site
+from supdr_viz.pages.service import Service
 from supdr_viz.serving import server as own_server
 from supdr_viz.ui import panel_workarounds
 from supdr_viz.ui.own_files import OwnFile
 from supdr_viz.ui.visitor import COOKIE, current_visitor
-from supdr_viz.views.stage.socket import StageSocket
 
 APPS = Path(__file__).parents[3] / "apps"
 
@@ -37,7 +37,8 @@ APPS = Path(__file__).parents[3] / "apps"
 def untouched(monkeypatch, own_files):
     """Leave nothing of a server in this process."""
     own_files(False)
-    for owner, names in {Addresses: ("own", "other"), StageSocket: ("offered", "lacking", "_process")}.items():
+    tickets = Service.of_process().tickets
+    for owner, names in ((Addresses, ("own", "other")), (tickets, ("offered", "lacking", "process"))):
         for name in names:
             monkeypatch.setattr(owner, name, getattr(owner, name))
     yield
@@ -49,7 +50,7 @@ def untouched(monkeypatch, own_files):
 def prepared(monkeypatch):
     """Keep what a server adds to its process for ever out of this one; return how often it did."""
     begun = []
-    for name in ("keep_little", "close_after_hours", "start_clock"):
+    for name in ("keep_little", "start_clock"):
         monkeypatch.setattr(panel_serve, name, partial(begun.append, name))
     return begun
 
@@ -166,8 +167,8 @@ def test_the_first_page_adds_what_the_server_lacks_and_later_ones_nothing(prefix
     assert before == [404, 404]
     assert after == [400, 200, 200]  # the first wants to become a websocket
     assert seen == [server, server]
-    assert sorted(prepared) == ["close_after_hours", "keep_little", "start_clock"]
-    assert StageSocket.offered
+    assert sorted(prepared) == ["keep_little", "start_clock"]
+    assert Service.of_process().tickets.offered
     assert OwnFile.offered
     assert cookies[1].startswith("supdr=0-")
     assert link("compare") == "explorer?page=compare"
@@ -183,8 +184,8 @@ def test_several_processes_add_nothing_and_say_so(monkeypatch, prepared, sockets
 
     code, _seen, _server = served(act)
     assert code == 404
-    assert "--num-procs" in StageSocket.lacking
-    assert not StageSocket.offered
+    assert "--num-procs" in Service.of_process().tickets.lacking
+    assert not Service.of_process().tickets.offered
     assert not OwnFile.offered
     assert sorted(prepared) == ["keep_little", "start_clock"]
 
@@ -193,7 +194,7 @@ def test_a_server_that_is_not_reached_leads_to_pages_through_one_address_and_say
     sockets(False)
     document, _context = at()  # no server has asked for it
     panel_serve._complete(document)
-    assert "supdr-viz" in StageSocket.lacking
+    assert "supdr-viz" in Service.of_process().tickets.lacking
     assert link("compare") == "./?page=compare"
 
 

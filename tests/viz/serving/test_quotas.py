@@ -7,12 +7,10 @@ import pytest
 
 from supdr_viz.data.quotas import QUOTAS, checked, most, variable
 from supdr_viz.experiment.settings import parse_query
-from supdr_viz.pages import transport
-from supdr_viz.pages.sensitivity import runner
 from supdr_viz.pages.sensitivity.runner import Phase, SweepRunner
-from supdr_viz.ui import background
+from supdr_viz.pages.service import Service, Sweeps
 from supdr_viz.ui.dropper import file_dropper
-from supdr_viz.ui.visitor import VisitorFile, file_of_visitor, held, keep
+from supdr_viz.ui.visitor import HeldFiles, VisitorFile
 from tests.viz.upload_pieces import send
 from tests.viz.visitor import Visitor
 
@@ -47,10 +45,11 @@ def test_a_billion_rows_in_an_address_become_as_many_as_there_may_be():
 
 def test_fifty_files_at_once_are_read_a_few_at_a_time(quota):
     quota("tasks", 3)
-    lock, inside, peak, full, go = threading.Lock(), [0], [0], threading.Event(), threading.Event()
+    turns, lock, inside, peak = Service().turns, threading.Lock(), [0], [0]
+    full, go = threading.Event(), threading.Event()
 
     def work():
-        with background.TURNS.turn():
+        with turns.turn():
             with lock:
                 inside[0] += 1
                 peak[0] = max(peak[0], inside[0])
@@ -89,8 +88,9 @@ def test_a_visitors_files_have_their_limits(quota):
 
 def test_fifty_sweeps_at_once_are_refused_beyond_the_quota(quota):
     quota("sweeps", 2)
-    runners = [SweepRunner() for _ in range(50)]
-    with runner.TURN:  # nothing computes meanwhile
+    sweeps = Sweeps()
+    runners = [SweepRunner(sweeps) for _ in range(50)]
+    with sweeps.turn:  # nothing computes meanwhile
         for each in runners:
             each.start(None, None, None)
         refused = [each for each in runners if each.phase is Phase.failed]
@@ -107,9 +107,10 @@ def test_fifty_sweeps_at_once_are_refused_beyond_the_quota(quota):
 
 def test_one_visitors_sweeps_leave_room_for_those_of_others(quota):
     quota("sweeps-each", 2)
-    runners = [SweepRunner("anna") for _ in range(3)]
-    others = [SweepRunner("bert"), SweepRunner(), SweepRunner(), SweepRunner()]
-    with runner.TURN:  # nothing computes meanwhile
+    sweeps = Sweeps()
+    runners = [SweepRunner(sweeps, "anna") for _ in range(3)]
+    others = [SweepRunner(sweeps, name) for name in ("bert", "", "", "")]
+    with sweeps.turn:  # nothing computes meanwhile
         for each in (*runners, *others):
             each.start(None, None, None)
         assert [each.phase for each in runners] == [Phase.waiting, Phase.waiting, Phase.failed]
@@ -126,7 +127,7 @@ def test_one_visitors_sweeps_leave_room_for_those_of_others(quota):
 def test_runs_beyond_the_quota_do_not_train(quota):
     quota("training", 1)
     said = "On this server one run trains, as many as may at a time. Steps are free; please try later."
-    transport._TARGETS.add(other := Going())
+    Service.of_process().targets.add(other := Going())
     with Visitor("?data=moons&data.n_samples=40&method=LSDR&method.max_iter=5") as visitor:
         visitor.key(" ").settle()
         assert visitor.stands == ("ready", 0)
@@ -144,32 +145,37 @@ class Going:
 
 
 @pytest.fixture
-def dropper():
+def files():
+    return HeldFiles()
+
+
+@pytest.fixture
+def dropper(files):
     came, refused = [], []
-    made = file_dropper(lambda name, content: came.append((name, content)), refused.append, max_bytes=1e6)
+    made = file_dropper(files, lambda name, content: came.append((name, content)), refused.append, max_bytes=1e6)
     return made, came, refused
 
 
-def test_a_file_comes_in_pieces_and_is_not_held_afterwards(dropper):
+def test_a_file_comes_in_pieces_and_is_not_held_afterwards(dropper, files):
     field, came, refused = dropper
     for number, piece in enumerate((b"a,b\n", b"1,2\n"), start=1):
         send(field, "a.csv", number, piece, total=2)
     assert came == [("a.csv", "a,b\n1,2\n")]
     assert not refused
-    assert held(field) == 0
+    assert files.size(field) == 0
 
 
-def test_of_a_file_on_its_way_no_more_is_held_than_there_is_room_for(dropper, quota):
+def test_of_a_file_on_its_way_no_more_is_held_than_there_is_room_for(dropper, files, quota):
     field, came, refused = dropper
     for number in range(1, 50):
         send(field, "large.csv", number, bytes(300_000))
-        assert held(field) <= 1e6
+        assert files.size(field) <= 1e6
     assert refused == ["large.csv is larger than 1 MB."]
     quota("held-mb", 1)
-    others = [file_dropper(lambda *_: None, refused.append, max_bytes=1e6) for _ in range(50)]
+    others = [file_dropper(files, lambda *_: None, refused.append, max_bytes=1e6) for _ in range(50)]
     for other in others:
         send(other, "a.csv", 1, bytes(300_000))
-    assert held() <= 1e6
+    assert files.size() <= 1e6
     assert len(refused) == 1 + 47
     assert set(refused[1:]) == {"This server holds as many files as it may at the moment, 1 MB. Please try later."}
     assert not came
@@ -187,55 +193,54 @@ def test_of_a_file_on_its_way_no_more_is_held_than_there_is_room_for(dropper, qu
         ("a.csv", 1, None),
     ],
 )
-def test_pieces_that_no_browser_sends_are_not_taken(dropper, piece):
+def test_pieces_that_no_browser_sends_are_not_taken(dropper, files, piece):
     field, came, refused = dropper
     send(field, *piece)
-    assert (held(field), came, refused) == (0, [], [])
+    assert (files.size(field), came, refused) == (0, [], [])
 
 
-def test_a_second_file_takes_the_place_of_one_that_never_came_to_its_end(dropper):
+def test_a_second_file_takes_the_place_of_one_that_never_came_to_its_end(dropper, files):
     field, came, _ = dropper
     for number in range(100):
         send(field, f"{number}.csv", 1, bytes(1000))
-    assert held(field) == 1000
+    assert files.size(field) == 1000
     assert not came
 
 
-def test_a_file_is_at_hand_for_other_pages_of_its_visitor_only():
-    pages, before = [Owner() for _ in range(4)], held()
+def test_a_file_is_at_hand_for_other_pages_of_its_visitor_only(files):
+    pages = [Owner() for _ in range(4)]
     file = VisitorFile("anna", "a.csv", b"x,y\n1,2\n")
-    assert keep(pages[0], file) == ""
-    assert keep(pages[1], VisitorFile("anna", "b.csv", b"x")) == ""
-    assert file_of_visitor(pages[2], "anna").name == "b.csv"
-    assert held() - before == len(file.content) + 1  # the page that holds it, too, takes no more
-    assert file_of_visitor(pages[3], "berta") is None
-    keep(pages[1], VisitorFile("", "c.csv", b"x"))
-    assert file_of_visitor(pages[3], "") is None  # of whom it is, is unknown
+    assert files.keep(pages[0], file) == ""
+    assert files.keep(pages[1], VisitorFile("anna", "b.csv", b"x")) == ""
+    assert files.newest_of("anna", pages[2]).name == "b.csv"
+    assert files.size() == len(file.content) + 1  # the page that holds it, too, takes no more
+    assert files.newest_of("berta", pages[3]) is None
+    files.keep(pages[1], VisitorFile("", "c.csv", b"x"))
+    assert files.newest_of("", pages[3]) is None  # of whom it is, is unknown
 
 
-def test_a_file_that_comes_again_counts_as_the_first_time(quota):
-    gc.collect()  # fields of other tests
-    room = 1_000_000 - held() % 1_000_000
-    quota("held-mb", (held() + room) // 1_000_000)
+def test_a_file_that_comes_again_counts_as_the_first_time(files, quota):
+    room = 1_000_000
+    quota("held-mb", 1)
     owner, other = Owner(), Owner()
     file, large = (VisitorFile("dora", name, bytes(int(share * room))) for name, share in (("a", 0.7), ("b", 0.5)))
     for _ in range(2):
-        assert keep(owner, file) == ""
-        assert "holds as many files as it may" in keep(other, large)
-        assert held(other) == 0
-    assert keep(other, file) == ""  # the same in memory
+        assert files.keep(owner, file) == ""
+        assert "holds as many files as it may" in files.keep(other, large)
+        assert files.size(other) == 0
+    assert files.keep(other, file) == ""  # the same in memory
 
 
-def test_a_file_outlives_the_page_to_which_it_was_sent_while_another_page_has_it():
+def test_a_file_outlives_the_page_to_which_it_was_sent_while_another_page_has_it(files):
     first, second = Owner(), Owner()
-    keep(first, VisitorFile("carl", "a.csv", b"x,y\n1,2\n"))
-    assert file_of_visitor(second, "carl").name == "a.csv"
+    files.keep(first, VisitorFile("carl", "a.csv", b"x,y\n1,2\n"))
+    assert files.newest_of("carl", second).name == "a.csv"
     del first
     gc.collect()
-    assert file_of_visitor(Owner(), "carl").name == "a.csv"
+    assert files.newest_of("carl", Owner()).name == "a.csv"
     del second
     gc.collect()
-    assert file_of_visitor(Owner(), "carl") is None
+    assert files.newest_of("carl", Owner()) is None
 
 
 class Owner:

@@ -1,15 +1,12 @@
 """The page's helper: what changes is sent from the browser's first word on."""
 
-import gc
-import weakref
-
 import pytest
 from bokeh.document import Document
 from bokeh.document.events import MessageSentEvent
 from panel.io.state import set_curdoc
 
-from supdr_viz.ui import bridge as bridge_module
-from supdr_viz.ui.bridge import Bridge, close_old
+from supdr_viz.ui.bridge import Bridge
+from supdr_viz.ui.visitor import Visit
 from tests.viz.sent_events import NEWER, sent_by
 
 
@@ -18,7 +15,7 @@ def page():
     """A document with a bridge in it, and the bridge's model."""
     document = Document()
     with set_curdoc(document):
-        model = Bridge().get_root(document)
+        model = Bridge(Visit()).get_root(document)
         document.add_root(model)
         yield document, model
 
@@ -47,27 +44,22 @@ def test_whatever_the_browser_says_first_shows_that_it_is_there(page):
     assert (event.attr, event.new) == ("height", 8)
 
 
-def test_a_page_that_was_open_for_too_long_is_closed_once():
+def test_a_page_is_closed_after_as_many_hours_as_it_may_be_open(monkeypatch):
+    monkeypatch.setenv("SUPDR_MOST_HOURS", "2")
     document, told = Document(), []
     with set_curdoc(document):
-        document.add_root(Bridge().get_root(document))  # without a browser a page is there at once
-        close_old(1000.0)
-        assert not document.session_callbacks
-        for _ in range(2):
-            close_old(0.0)
+        document.add_root(Bridge(Visit()).get_root(document))  # without a browser a page is there at once
         [callback] = document.session_callbacks
+        assert callback.timeout == 2 * 3_600_000
         document.on_change(told.append)
         callback.callback()
     [sent] = [event for event in told if isinstance(event, MessageSentEvent)]
     assert sent.msg_data.data == {"kind": "end"}
 
 
-def test_pages_that_are_gone_are_not_held():
+def test_a_page_stays_open_where_hours_do_not_count(monkeypatch):
+    monkeypatch.setenv("SUPDR_MOST_HOURS", "0")
     document = Document()
     with set_curdoc(document):
-        bridge = Bridge()
-    assert document in bridge_module._OPEN
-    gone = weakref.ref(document)
-    del document, bridge
-    gc.collect()
-    assert gone() is None
+        document.add_root(Bridge(Visit()).get_root(document))
+    assert not document.session_callbacks

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from supdr_viz.pages import follow
+from supdr_viz.pages.service import Service
 from supdr_viz.ui.own_files import OwnFile
+from supdr_viz.ui.visitor import Tickets
 from supdr_viz.views.stage.followers import ENDED, FULL, Followers
 from supdr_viz.views.stage.socket import StageSocket
 from supdr_viz.views.stage.stage import Stage
@@ -43,9 +45,14 @@ def stage():
 
 
 @pytest.fixture
-def followed(stage):
+def tickets():
+    return Service.of_process().tickets
+
+
+@pytest.fixture
+def followed(stage, tickets):
     counts = []
-    made = Followers(stage, lambda: counts.append(len(made)))
+    made = Followers(stage, tickets, lambda: counts.append(len(made)))
     made.counts = counts
     return made
 
@@ -131,34 +138,34 @@ def test_a_follower_changes_nothing(stage, followed):
     assert not heard
 
 
-def test_after_the_end_nobody_is_told_anything_or_gets_in(stage, followed):
+def test_after_the_end_nobody_is_told_anything_or_gets_in(stage, followed, tickets):
     browser = Browser()
     followed.joined(browser)
-    assert StageSocket.owner_of(followed.ticket) is followed
+    assert tickets.owner_of(followed.ticket) is followed
     followed.end()
     assert browser.code == ENDED
-    assert StageSocket.owner_of(followed.ticket) is None
+    assert tickets.owner_of(followed.ticket) is None
     told = len(browser.messages)
     frame(stage, 2)
     assert len(browser.messages) == told
 
 
-def test_a_full_house_says_so(stage):
-    followed, browsers = Followers(stage, lambda: None, most=2), [Browser() for _ in range(3)]
+def test_a_full_house_says_so(stage, tickets):
+    followed, browsers = Followers(stage, tickets, lambda: None, most=2), [Browser() for _ in range(3)]
     for browser in browsers:
         followed.joined(browser)
     assert [browser.code for browser in browsers] == [None, None, FULL]
     assert len(followed) == 2
 
 
-def test_a_run_is_followed_and_taken_over():
+def test_a_run_is_followed_and_taken_over(tickets):
     with Visitor("?data=moons&data.n_samples=60&method=LSDR&method.max_iter=50&seed=3") as visitor:
         visitor.press("Share").press("Open a link for students").settle()
         assert visitor.sees("No one is watching yet.")
         link = urlsplit(visitor.widget("Link for students").value)
         assert link.path == f"/{follow.FOLLOW}"
         [ticket] = parse_qs(link.query)["ticket"]
-        shown, browser = StageSocket.owner_of(ticket), Browser()
+        shown, browser = tickets.owner_of(ticket), Browser()
         visitor.do(lambda: shown.joined(browser))
         visitor.settle()
         assert visitor.sees("One person is watching.")
@@ -188,14 +195,14 @@ def test_a_run_that_begins_nowhere_begins_at_the_start(asked):
         assert visitor.stands == ("ready", 0)
 
 
-def test_with_its_page_the_link_is_gone():
+def test_with_its_page_the_link_is_gone(tickets):
     with Visitor("?data=moons&data.n_samples=60&method=LSDR") as visitor:
         visitor.press("Share").press("Open a link for students").settle()
         [ticket] = parse_qs(urlsplit(visitor.widget("Link for students").value).query)["ticket"]
-        shown, browser = StageSocket.owner_of(ticket), Browser()
+        shown, browser = tickets.owner_of(ticket), Browser()
         visitor.do(lambda: shown.joined(browser))
     assert browser.code == ENDED
-    assert StageSocket.owner_of(ticket) is None
+    assert tickets.owner_of(ticket) is None
 
 
 def test_without_sockets_there_is_no_such_link(sockets):
@@ -206,14 +213,15 @@ def test_without_sockets_there_is_no_such_link(sockets):
 
 
 def test_behind_a_proxy_a_link_says_which_process_it_leads_to(stage):
-    address, _ = StageSocket.route(3)
+    tickets = Tickets()
+    address, *_ = StageSocket.route(tickets, 3)
     assert address == "/stage"
-    first, second = Followers(stage, lambda: None), Followers(stage, lambda: None)
+    first, second = Followers(stage, tickets, lambda: None), Followers(stage, tickets, lambda: None)
     assert re.fullmatch(r"3-[\w-]{32}", first.ticket)
     assert first.ticket != second.ticket
-    assert StageSocket.owner_of(first.ticket) is first
-    StageSocket.route()
-    assert re.fullmatch(r"[\w-]{32}", Followers(stage, lambda: None).ticket)
+    assert tickets.owner_of(first.ticket) is first
+    StageSocket.route(tickets)
+    assert re.fullmatch(r"[\w-]{32}", Followers(stage, tickets, lambda: None).ticket)
 
 
 def test_every_process_has_the_script_of_the_page_that_follows(own_files):

@@ -13,6 +13,7 @@ from tornado.testing import bind_unused_port
 from tornado.web import Application
 from tornado.websocket import websocket_connect
 
+from supdr_viz.ui.visitor import Tickets
 from supdr_viz.views.stage.socket import MOST_SAID, MOST_UNSENT, MOST_WAITING, TOO_SLOW, UNKNOWN_TICKET, StageSocket
 
 
@@ -39,9 +40,13 @@ class Owner:
 
 
 @pytest.fixture
-def offered(sockets):
-    sockets(False)
-    return StageSocket.route()
+def tickets():
+    return Tickets()
+
+
+@pytest.fixture
+def offered(tickets):
+    return StageSocket.route(tickets)
 
 
 def served(route, act):
@@ -74,10 +79,10 @@ def served(route, act):
         thread.submit(asyncio.run, run()).result()
 
 
-def test_bytes_go_out_and_sentences_come_in(offered):
+def test_bytes_go_out_and_sentences_come_in(offered, tickets):
     async def act(connect):
         owner = Owner()
-        browser = await connect(StageSocket.ticket(owner))
+        browser = await connect(tickets.new(owner))
         await owner.next()
         owner.send(b"\x01\x00\xff")
         assert await browser.read_message() == b"\x01\x00\xff"
@@ -93,7 +98,7 @@ def test_bytes_go_out_and_sentences_come_in(offered):
     served(offered, act)
 
 
-def test_between_two_things_that_one_says_others_have_their_turn(offered):
+def test_between_two_things_that_one_says_others_have_their_turn(offered, tickets):
     class Busy(Owner):
         """Acts soon after it has heard something, as pages do under their lock."""
 
@@ -102,7 +107,7 @@ def test_between_two_things_that_one_says_others_have_their_turn(offered):
 
     async def act(connect):
         owner, turns = Busy(), []
-        browser = await connect(StageSocket.ticket(owner))
+        browser = await connect(tickets.new(owner))
         await owner.next()
         for number in range(500):
             browser.write_message(json.dumps({"kind": "select", "number": number}))  # at once, and not waited for
@@ -115,10 +120,10 @@ def test_between_two_things_that_one_says_others_have_their_turn(offered):
     served(offered, act)
 
 
-def test_who_says_too_much_at_a_time_is_left(offered):
+def test_who_says_too_much_at_a_time_is_left(offered, tickets):
     async def act(connect):
         owner = Owner()
-        browser = await connect(StageSocket.ticket(owner))
+        browser = await connect(tickets.new(owner))
         await owner.next()
         await browser.write_message(json.dumps({"kind": "select", "rows": [0] * MOST_SAID}))
         assert await asyncio.wait_for(browser.read_message(), 10) is None
@@ -132,10 +137,10 @@ LARGE = MOST_UNSENT // 8
 """Bytes of a message of which few are too much."""
 
 
-def test_what_a_browser_does_not_take_does_not_fill_the_memory(offered):
+def test_what_a_browser_does_not_take_does_not_fill_the_memory(offered, tickets):
     async def act(connect):
         owner = Owner()
-        browser = await connect(StageSocket.ticket(owner))
+        browser = await connect(tickets.new(owner))
         await owner.next()
         for _ in range(MOST_WAITING):  # few, if large: the way may be slow
             owner.send(bytes(LARGE))
@@ -152,10 +157,10 @@ def test_what_a_browser_does_not_take_does_not_fill_the_memory(offered):
     served(offered, act)
 
 
-def test_without_a_known_ticket_nobody_gets_anything(offered):
+def test_without_a_known_ticket_nobody_gets_anything(offered, tickets):
     async def act(connect):
         owner = Owner()
-        ticket = StageSocket.ticket(owner)
+        ticket = tickets.new(owner)
         stranger = await connect(ticket[:-1])
         assert await stranger.read_message() is None
         assert stranger.close_code == UNKNOWN_TICKET
@@ -168,19 +173,18 @@ def test_without_a_known_ticket_nobody_gets_anything(offered):
     served(offered, act)
 
 
-def test_pages_of_other_servers_are_refused(offered):
+def test_pages_of_other_servers_are_refused(offered, tickets):
     async def act(connect):
         owner = Owner()
         with pytest.raises(HTTPClientError, match="403"):
-            await connect(StageSocket.ticket(owner), "http://elsewhere.example")
+            await connect(tickets.new(owner), "http://elsewhere.example")
         assert owner.send is None
 
     served(offered, act)
 
 
-def test_tickets_are_all_different_and_need_a_socket(sockets):
-    sockets(True)
+def test_tickets_are_all_different_and_need_a_socket(tickets):
     owner = Owner()
-    assert len({StageSocket.ticket(owner) for _ in range(50)}) == 50
-    sockets(False)
-    assert StageSocket.ticket(owner) == ""
+    assert tickets.new(owner) == ""
+    tickets.offered = True
+    assert len({tickets.new(owner) for _ in range(50)}) == 50
