@@ -19,7 +19,7 @@ FOCUS = """() => {
     const {outlineStyle, outlineWidth, opacity} = getComputedStyle(part)
     return outlineStyle !== "none" && parseFloat(outlineWidth) > 0 && opacity !== "0"
   }
-  const seen = element.closest(".Mui-focused, .Mui-focusVisible") || parents(element, 4).some(outlined)
+  const seen = element.closest(".Mui-focused, .Mui-focusVisible") || parents(element, 12).some(outlined)
   const label = element.labels?.[0]?.textContent
   const name = element.ariaLabel || label || element.textContent || element.name || element.title
   return [name.trim(), Boolean(seen)]
