@@ -299,7 +299,7 @@ class SensitivityLayout:
                 f"{widgets.symbols(place(best.params))}. This estimate is optimistic because it was also "
                 "used to choose the cell."
             )
-        if view.importance is not None:
+        if view.importance is not None and view.weighed is not None:
             titles = dict(zip(result.grid, view.titles))
             shares = view.importance.sentence(titles)
             some, every = len(view.weighed.cells), view.n_cells
