@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import findings
-from tests.browser.test_own_data import TABLE
+from tests.browser.own_tables import BIRDS
 
 MOST_STOPS = 110
 """Stops of the Tab key within which all of a page is reached."""
@@ -52,7 +52,7 @@ def clean(app):
 def test_a_visitor_finds_rows_and_parameters_by_the_keyboard_alone(open_app, tmp_path):
     app = open_app()
     file = tmp_path / "birds.csv"
-    file.write_text(TABLE)
+    file.write_text(BIRDS)
     reach(app, "Open a file").key("Enter")
     app.until_seen("Or open a sample table")
     app.settle()
