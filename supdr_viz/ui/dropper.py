@@ -13,6 +13,8 @@ CSS = """
 .filepond--root.filepond--root { font-family: Roboto, Helvetica, Arial, sans-serif; margin-bottom: 0;
 box-shadow: none !important; box-sizing: border-box; height: 84px !important; background: var(--supdr-page);
 border: 1.5px dashed var(--supdr-border); border-radius: 8px; }
+/* What the keyboard is on is as good as invisible: the field shows it. */
+.filepond--root:has(:focus-visible) { outline: 2px solid var(--supdr-primary); outline-offset: 2px; }
 .filepond--panel-root { display: none; }
 .filepond--drop-label { color: var(--supdr-text); background: none !important; height: 100% !important; }
 .filepond--drop-label label, .filepond--label-action { font-size: 0; }

@@ -1,5 +1,7 @@
 """All tables as people have them, and what had better be predicted from each."""
 
+import numpy as np
+
 from tests.browser import untidier_files, untidiest_files, untidy_files
 
 FILES = {**untidy_files.FILES, **untidier_files.FILES, **untidiest_files.FILES}
@@ -44,3 +46,12 @@ TARGETS = {
 
 SPELLING = {"visits.csv": "satisfied"}
 """Name of a file -> the column that is written in several ways, which a person has read as one."""
+
+BIRDS = "\n".join(
+    ["species,bill,wing,mass"]
+    + [
+        f"{('auk', 'gull')[k % 2]},{b:.2f},{w:.2f},{m:.2f}"
+        for k, (b, w, m) in enumerate(np.random.default_rng(0).normal(size=(80, 3)) + np.arange(80)[:, None] % 2 * 4)
+    ]
+)
+"""A tidy one, of two species."""

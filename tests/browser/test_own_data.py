@@ -1,18 +1,10 @@
 """Data of one's own are a drop away, and their columns name the axes."""
 
-import numpy as np
 from playwright.sync_api import expect
 
 from tests.browser.app import SHOWN
 from tests.browser.axe import NAMELESS, findings
-
-TABLE = "\n".join(
-    ["species,bill,wing,mass"]
-    + [
-        f"{('auk', 'gull')[k % 2]},{b:.2f},{w:.2f},{m:.2f}"
-        for k, (b, w, m) in enumerate(np.random.default_rng(0).normal(size=(80, 3)) + np.arange(80)[:, None] % 2 * 4)
-    ]
-)
+from tests.browser.own_tables import BIRDS
 
 DRAG = """([kind, text]) => {
   window.dragged ??= new DataTransfer()
@@ -36,7 +28,7 @@ def test_a_sample_is_opened_by_the_keyboard_and_a_file_is_dropped_anywhere_looke
     app.settle()
     app.close_dialog()
     assert app.stands == ("ready", 0)
-    app.evaluate(DRAG, ["dragover", TABLE])
+    app.evaluate(DRAG, ["dragover", BIRDS])
     expect(app.page.get_by_text("Drop a table to open it")).to_be_visible()
     app.evaluate(DRAG, ["drop", ""])
     expect(app.page.get_by_text("Drop a table to open it")).to_be_hidden()
