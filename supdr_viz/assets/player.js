@@ -50,9 +50,7 @@ function numbersOf(moment, task) {
   if ("objective" in numbers) parts.push(`objective ${signed(+numbers.objective.toPrecision(4))}`)
   for (const name of ["train", "test"].filter((each) => each in numbers)) {
     const differs = name === "train" && "as new" in numbers && rate(numbers["as new"]) !== rate(numbers.train)
-    parts.push(
-      `${name} error ${rate(numbers[name])}${differs ? ` (${rate(numbers["as new"])} if placed without labels)` : ""}`,
-    )
+    parts.push(`${name} error ${rate(numbers[name])}${differs ? ` (${rate(numbers["as new"])} as new rows)` : ""}`)
   }
   return parts.join(" · ")
 }

@@ -9,6 +9,7 @@ HIDDEN_CSS = """
 STEADY_CSS = """
 .status { min-height: 44px; align-content: center; row-gap: 0; }
 @media (max-width: 1399.95px) { .status { font-size: 12px; } }
+@media (max-width: 1699.95px) { .numbers:has(.long) .part:has(.aside) { display: none; } }
 @media (max-width: 599.95px) {
   .status { min-height: 24px; column-gap: 8px; } .chip { padding: 0 7px; } .before { display: none; }
   .part:has(.aside, .ending), .part:has(+ .part .ending) .dot { display: none; }

@@ -217,7 +217,7 @@ def error_words(numbers: dict[str, float], task: str) -> list[str]:
             again = (
                 _error(numbers["as_new"], task) if name == "train_error" and _is_finite(numbers, "as_new") else shown
             )
-            new = f' <span class="long">({again} if placed without labels)</span>' if again != shown else ""
+            new = f' <span class="long">({again} as new rows)</span>' if again != shown else ""
             parts.append(f"{word} {'error' if task == 'classification' else 'MSE'} <b>{shown}</b>{new}")
     return parts
 

@@ -26,7 +26,7 @@ NOT_DRAWN = ("as new",)
 
 SHUFFLED = "shuffled labels"
 MEANINGS = {
-    False: "training rows placed using their labels; the status line has their error if placed without",
+    False: "training rows placed using their labels; the status line has their error as new rows",
     True: "training rows placed without their labels, as new ones are",
 }
 SUPPORT = "share of the labelled training rows that hold the boundary; no error"

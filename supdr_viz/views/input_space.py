@@ -45,7 +45,8 @@ class InputPlane(PlaneView):
         if scene is None:
             return ""
         plane = scene.plane
-        what = f"PCA plane: {per_cent(plane.share)} of variance" if plane.kind == "components" else ""
+        name = "PCA" if self.points.small else "PCA plane"
+        what = f"{name}: {per_cent(plane.share)} of variance" if plane.kind == "components" else ""
         if self.points.data_only:
             return what
         regions, surface = "", self.points.surface

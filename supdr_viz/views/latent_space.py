@@ -101,7 +101,8 @@ class LatentSpace(PlaneView):
         regions = "slice of regions" if self.sheet is not None and self.sheet.caption else ""
         outside = f"{beyond:,} outside" if (beyond := _outside(frame, self.points.scene)) else ""
         rings = self.points.some_ringed("latent"), self.points.some_ringed("support")
-        parts = frame.latent_caption, regions, outside, *rings
+        what = frame.latent_caption.partition(",")[0] if self.points.small else frame.latent_caption
+        parts = what, regions, outside, *rings
         return " · ".join(part for part in parts if part)
 
     @property

@@ -90,9 +90,9 @@ def test_a_map_with_labels_shows_only_rows_that_its_regions_judge():
 
 def test_the_status_line_says_how_training_rows_would_err_as_new_ones():
     with Visitor("?data=breast_cancer&method=LSDR") as visitor:
-        assert re.search(r"train error [\d.]+ % \([\d.]+ % if placed without labels\) · test error", visitor.text)
+        assert re.search(r"train error [\d.]+ % \([\d.]+ % as new rows\) · test error", visitor.text)
     with Visitor("?data=breast_cancer&method=PCAProjection") as visitor:  # it has one predictor
-        assert "if placed without" not in visitor.text
+        assert "as new rows" not in visitor.text
         assert "train error" in visitor.text
 
 
