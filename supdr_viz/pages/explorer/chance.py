@@ -72,7 +72,7 @@ class Chance(Question):
                 "warning",
             )
         if len(answer.permuted_errors):
-            text += side_by_side(distribution(answer, percent))
+            text = f'<div class="beside"><div>{text}</div>{distribution(answer, percent)}</div>'
         how = LEFT_OUT if answer.left_out else FOLDS
         text += paragraph(f"Left-out error: {how}. {SEEN}", "quiet small")
         return text + (self._twin(answer) if TWIN in self.marks.value else "")
@@ -132,9 +132,9 @@ def sentence(answer: LabelPermutation, percent: bool) -> str:
 
 def distribution(answer: LabelPermutation, percent: bool) -> str:
     """Draw the errors by shuffled labels, with a line at the error with the true labels."""
-    unit, what = (100.0, "in per cent") if percent else (1.0, "as a share of the variance")
+    unit, what = (100.0, "in %") if percent else (1.0, "as a share of the variance")
     shuffled = {"shuffled labels": (unit * answer.permuted_errors, "muted")}
-    return histograms(f"Left-out error {what}, share of the shuffles", shuffled, [unit * answer.error], "true labels")
+    return histograms(f"Left-out error {what}, share of shuffles", shuffled, [unit * answer.error], "true labels")
 
 
 def verdict(answer: LabelPermutation) -> str:

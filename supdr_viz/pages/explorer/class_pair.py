@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from supdr.quality import SelectionExplanation, explain_pair
 from supdr_viz.data.number_format import per_cent
 from supdr_viz.pages.explorer.question import (
+    ANSWER_CSS,
     EFFECT_SIZE,
     ON_DISK,
-    TABLE_CSS,
     effect_lines,
     effect_word,
     laid_out,
@@ -54,7 +54,7 @@ class ClassPair:
         menus = widgets.flow(
             self._first.widget, widgets.html("against", margin=(8, 2), sizing_mode=None), self._second.widget
         )
-        self.words = widgets.html(css=TABLE_CSS, margin=(4, 8))
+        self.words = widgets.html(css=ANSWER_CSS, margin=(4, 8))
         self.view = laid_out(TITLE, ASKS, menus, self.words)
         board.points.selection.on_change(self._ask)
 

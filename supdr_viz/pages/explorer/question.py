@@ -38,7 +38,11 @@ EFFECT_SIZE = (
     f"{EFFECTS['small']:g} it is called small, from {EFFECTS['medium']:g} medium, from {EFFECTS['large']:g} large."
 )
 
-TABLE_CSS = "th { white-space: normal; max-width: 130px; }"
+# A small picture stands at the right of the sentences, or below them where there is no room.
+ANSWER_CSS = """
+th { white-space: normal; max-width: 130px; }
+.beside { display: flex; flex-wrap: wrap; gap: 4px 24px; margin-bottom: 4px; } .beside > div { flex: 1 1 300px; }
+"""
 
 # The question stands at the left, its buttons and its answer at the right. A narrow window shows them in one column.
 QUESTION_CSS = """
@@ -77,7 +81,7 @@ class Question:
         switches = Switches("Marks", marks)
         switches.visible = False
         self.marks = Bound(switches, lambda on: self.show_marks(on))
-        self.words = widgets.html(css=TABLE_CSS, margin=(4, 8))
+        self.words = widgets.html(css=ANSWER_CSS, margin=(4, 8))
         parts = {"start": self._start, "stop": self._stop, "choice": self._choice.widget, "marks": switches}
         bar = Bar(parts, margin=(0, 8), styles=dict(ALIGNED))
         self.view = laid_out(self.title, self.asks, bar, self.words)

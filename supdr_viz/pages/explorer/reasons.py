@@ -20,9 +20,9 @@ from supdr.quality.explanations import column_names
 from supdr_viz.data.number_format import readable
 from supdr_viz.pages.explorer.question import (
     ALIGNED,
+    ANSWER_CSS,
     EFFECT_SIZE,
     ON_DISK,
-    TABLE_CSS,
     effect_lines,
     laid_out,
     paragraph,
@@ -65,7 +65,7 @@ class Reasons:
         self._open = False
         self._latest = Latest(run)
         self._marks = Bound(Switches("Marks", [BIPLOT, COUNT]), self._of_all_chosen)
-        self.words = widgets.html(css=TABLE_CSS, margin=(4, 8))
+        self.words = widgets.html(css=ANSWER_CSS, margin=(4, 8))
         widgets.message(self.words, ASK)
         bar = Bar({"marks": self._marks.widget}, margin=(0, 8), styles=dict(ALIGNED))
         self.view = laid_out(TITLE, ASKS, bar, self.words)

@@ -300,9 +300,10 @@ class SensitivityLayout:
             of = f" (mean ± standard deviation of {fits} fits)" if fits > 1 else ""
             words.append(
                 f"Best {METRICS[metric]}: <b>{view.score_of(best)}</b>{of} at "
-                f"{widgets.symbols(place(best.params))}.{_near_best(view)} This estimate is optimistic because it was "
-                "also used to choose the cell."
+                f"{widgets.symbols(place(best.params))}. This estimate is optimistic because it was also "
+                "used to choose the cell."
             )
+            words += _near_best(view)
         if view.importance is not None and view.weighed is not None:
             titles = {name: within_sentence(title) for name, title in zip(result.grid, view.titles)}
             shares = view.importance.sentence(titles)
@@ -333,17 +334,17 @@ class SensitivityLayout:
             widgets.toast("No cell is finished yet.", "info")
 
 
-def _near_best(view: View) -> str:
+def _near_best(view: View) -> list[str]:
     """Say how many other cells are about as good as the best; nothing where the scores have no deviation."""
     best = view.result.best(view.metric)
     assert best is not None
     means = np.array([cell.mean(view.metric) for cell in view.result.cells.values()])
     deviation = best.deviation(view.metric)
     if len(means) < 2 or not np.isfinite(deviation):
-        return ""
+        return []
     near = int(np.sum(np.abs(means - best.mean(view.metric)) <= deviation)) - 1
-    lie = "lies" if near == 1 else "lie"
-    return f" Of the other {_count(len(means) - 1, 'cell')}, {near:,} {lie} within one standard deviation of it."
+    lies = "lies" if near == 1 else "lie"
+    return [f"{near:,} of the other {_count(len(means) - 1, 'cell')} {lies} within one standard deviation of the best."]
 
 
 def _place(card: Any, columns: str, *, shown: bool = True) -> Any:

@@ -9,10 +9,10 @@ import pytest
 
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.export.drawing import FILLS, TEST, square
-from supdr_viz.export.film import GAP, HEAD, picture
+from supdr_viz.export.film import GAP, HEAD, picture, squares
 from supdr_viz.export.film import SIDE as SIDE_OF_FILM
 from supdr_viz.export.pen import Pen, dashed, stamp
-from supdr_viz.export.picture import draw_above, draw_below, round_ticks
+from supdr_viz.export.picture import LEFT, draw_above, draw_below, round_ticks
 from supdr_viz.pictures.methods import modes_of
 from supdr_viz.pictures.picture import Stroke
 from supdr_viz.pictures.types import Density, Lines
@@ -197,6 +197,17 @@ def test_every_picture_of_a_method_is_in_its_film(settings):
                 left = 2 * SIDE_OF_FILM + 3 * GAP
                 square_ = np.asarray(whole)[HEAD : HEAD + SIDE_OF_FILM, left : left + SIDE_OF_FILM]
                 assert len(np.unique(square_.reshape(-1, 3), axis=0)) > 10, mode.name
+
+
+def test_pictures_of_the_gallery_have_no_words():
+    with closing(finished(MODES["values"])) as session:
+        replay = film(session, limit=1, method_mode="predictions")
+        left = 2 * SIDE_OF_FILM + 3 * GAP
+        told = picture(replay).crop((left, HEAD, left + SIDE_OF_FILM, HEAD + SIDE_OF_FILM))
+        bare = squares(replay, ("method",))
+    corner = (0, 4, LEFT - 8, SIDE_OF_FILM // 3)  # of numbers of the axis, far from the rows and the diagonal
+    inked = [len(np.unique(np.asarray(each.crop(corner)).reshape(-1, 3), axis=0)) for each in (told, bare)]
+    assert inked[0] > 20 > inked[1]
 
 
 def test_strokes_lie_over_or_under_the_rows_and_edges_set_them_off():
