@@ -235,7 +235,7 @@ class UploadPanel:
         """
         self._content = b""
         data = content.encode("utf-8") if isinstance(content, str) else bytes(content)
-        if refusal := self._visit.files.keep(self, VisitorFile(self._visit.visitor, name, data)):
+        if refusal := self._visit.files.hold(self, VisitorFile(self._visit.visitor, name, data)):
             self._refuse(refusal)
             return
         self._content = data

@@ -99,15 +99,7 @@ _GAUSS4_FORM = with_defaults(
 _VIEWS_FORM = with_defaults(
     datasets.make_multiview_digits,
     (
-        count(
-            "n_samples",
-            "Digits",
-            100,
-            1797,
-            "Number of digits drawn at random. Automatic: all of them.",
-            step=1,
-            main=True,
-        ),
+        count("n_samples", "Digits", 100, 1797, "Number of digits drawn at random. Automatic: all of them.", main=True),
         Parameter(
             "classes",
             "Classes",
@@ -202,6 +194,12 @@ _TASK = Parameter(
     default="auto",
     help="Whether the target is a class or a number.",
 )
+
+
+def _list(name: str, label: str, what: str) -> Parameter:
+    return Parameter(name, label, "text", default="", longest=LONGEST_LIST, help=f"{what}, separated by commas.")
+
+
 _FILE_FORM = (
     Parameter("name", "File", "text", help="Name of the file.", default="", main=True),
     Parameter(
@@ -209,33 +207,10 @@ _FILE_FORM = (
     ),
     _TARGET,
     _TASK,
-    Parameter(
-        "ignore",
-        "Left out",
-        "text",
-        default="",
-        longest=LONGEST_LIST,
-        help="Names of columns to leave out, separated by commas.",
-    ),
-    Parameter(
-        "groups", "Views", "text", default="", longest=LONGEST_LIST, help="Pairs view:column, separated by commas."
-    ),
-    Parameter(
-        "accept",
-        "Accepted",
-        "text",
-        default="",
-        longest=LONGEST_LIST,
-        help="Proposals that you accept, separated by commas.",
-    ),
-    Parameter(
-        "decline",
-        "Declined",
-        "text",
-        default="",
-        longest=LONGEST_LIST,
-        help="Proposals that you accept, separated by commas.",
-    ),
+    _list("ignore", "Left out", "Names of columns to leave out"),
+    _list("groups", "Views", "Pairs view:column"),
+    _list("accept", "Accepted", "Proposals that you accept"),
+    _list("decline", "Declined", "Proposals that you decline"),
     Parameter(
         "missing",
         "Written for a missing cell",

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from bokeh.document import Document
 
     from supdr_viz.pages.service import Service
-    from supdr_viz.ui.visitor import Tickets
 
 # Folder of a page, and function in its module ``page`` -> its name in the navigation; "/" leads to the first one.
 PAGES = {"explorer": "Explore", "compare": "Compare", "sensitivity": "Sensitivity", "lessons": "Lessons"}
@@ -114,19 +113,13 @@ def load(name: str) -> ModuleType:
 
 def site() -> Site:
     """Return what a server needs to know of the pages."""
-    return Site({name: title_of(name) for name in PAGES}, load, build, _routes, empty, _runs, _tickets)
+    return Site({name: title_of(name) for name in PAGES}, load, build, _routes, empty, _service)
 
 
-def _runs() -> int:
+def _service() -> Service:
     from supdr_viz.pages.service import Service
 
-    return Service.of_process().pool.n_jobs
-
-
-def _tickets() -> Tickets:
-    from supdr_viz.pages.service import Service
-
-    return Service.of_process().tickets
+    return Service.of_process()
 
 
 def empty(name: str, arguments: Mapping[str, list[bytes]]) -> Document:
@@ -178,14 +171,13 @@ def begin() -> Service:
     """Load what every page needs of the UI kit, the first thing that a page does; return what it shares with others."""
     import panel as pn
 
-    from supdr_viz.pages.service import Service
     from supdr_viz.ui.panel_workarounds import tell_what_is_emptied
 
     # Signatures are for editors, entry points for what others add: both would cost visitors time.
     unneeded = {"apply_signatures": False, "load_entry_points": False}
     pn.extension("filedropper", notifications=True, disconnect_notification=DISCONNECTED, **unneeded)
     tell_what_is_emptied()
-    return Service.of_process()
+    return _service()
 
 
 class Navigation:

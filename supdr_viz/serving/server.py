@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from supdr_viz.serving.page_start import FilesAsked
     from supdr_viz.serving.security_headers import Visitors
     from supdr_viz.serving.waiting_room import WaitingRoom
-    from supdr_viz.ui.visitor import Tickets
 
 # Seconds after its start in which a server does nothing but answer; then it gets ready for what may be asked next.
 READY_AFTER = 1.5
@@ -72,8 +71,7 @@ class Site:
     build: builds a page for the visitor of the current session; takes the name of its address.
     routes: returns what the pages ask of their server beside themselves: addresses and handlers of Tornado.
     empty: returns the document of a page without content; takes the name and the arguments of the page's address.
-    runs: returns how many runs there are.
-    tickets: returns those of the process.
+    service: returns what the pages share: the ``pool`` of their runs, the ``tickets`` of their stages.
     """
 
     titles: Mapping[str, str]
@@ -81,8 +79,7 @@ class Site:
     build: Callable[[str], Any]
     routes: Callable[[], list[tuple[Any, ...]]]
     empty: Callable[[str, Mapping[str, list[bytes]]], Document]
-    runs: Callable[[], int]
-    tickets: Callable[[], Tickets]
+    service: Callable[[], Any]
 
     @property
     def first(self) -> str:
@@ -288,7 +285,7 @@ def routes_of_pages(site: Site, pages: Collection[str], process: int = 0) -> lis
 
     return [
         OwnFile.route(),
-        StageSocket.route(site.tickets(), process),
+        StageSocket.route(site.service().tickets, process),
         *site.routes(),
         Ended.route(pages, most("hours")),
     ]
@@ -324,7 +321,7 @@ def _server(
     # Without a secret of the user's own, logins last as long as this process.
     cookie_secret = (pn.config.cookie_secret or secrets.token_hex(32)) if arguments.basic_auth else None
     routes = _routes(site, arguments, queue, visitors)
-    names = site.tickets().names = origins(arguments.address, port, arguments.allow_websocket_origin)
+    names = site.service().tickets.names = origins(arguments.address, port, arguments.allow_websocket_origin)
     files = FilesAsked()
     named = (*site.titles, "ended", "follow", "health", "own", "stage", "static", "turn")
     notes: dict[str, Any] = {"log_function": answers(named)} if arguments.log_json else {}
@@ -388,7 +385,8 @@ def _routes(site: Site, arguments: argparse.Namespace, queue: WaitingRoom, visit
     from supdr_viz.serving.security_headers import Health
     from supdr_viz.ui import packed_files
 
-    counts = {"pages": lambda: visitors.open, "waiting": lambda: queue.waiting, "runs": site.runs}
+    pool = site.service().pool
+    counts = {"pages": lambda: visitors.open, "waiting": lambda: queue.waiting, "runs": lambda: pool.n_jobs}
     return [
         # With several pages the kit would show a list of them.
         ("/", RedirectHandler, {"url": f"/{site.first}", "permanent": False}),

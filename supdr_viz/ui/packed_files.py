@@ -11,7 +11,7 @@ import gzip
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from bokeh.embed.bundle import extension_dirs
 from bokeh.server.views.multi_root_static_handler import MultiRootStaticHandler
@@ -60,10 +60,12 @@ class Packing:
 class PackedFile(StaticFileHandler):
     """Answers with a file; packed, if it is of text, has been asked for before, and the browser gains by it.
 
-    `packing`: of the server.
+    `packing`: of the server; `*request`, `**options`: of the kit's own.
     """
 
-    packing: ClassVar[Packing]
+    def __init__(self, *request: Any, packing: Packing, **options: Any) -> None:
+        super().__init__(*request, **options)
+        self._packing = packing
 
     async def get(self, path: str, include_body: bool = True) -> None:
         """Send a file, or only its headers.
@@ -77,7 +79,7 @@ class PackedFile(StaticFileHandler):
         self.request.headers.pop("Range", None)
         self.path = self.parse_url_path(path)
         self.absolute_path = self.validate_absolute_path(self.root, self.get_absolute_path(self.root, self.path))
-        packed = self.packing.content(self.absolute_path or "") if gains(self.request) else None
+        packed = self._packing.content(self.absolute_path or "") if gains(self.request) else None
         if packed is None:
             await super().get(path, include_body)
         else:
@@ -115,8 +117,8 @@ def routes(most_packed: int = 200) -> list[tuple[Any, ...]]:
 
     `most_packed`: files.
     """
-    PackedFile.packing = Packing(most_packed)
+    packing = Packing(most_packed)
     return [
-        ("/static/extensions/(.*)", ExtensionFile, {"root": extension_dirs}),
-        ("/static/(.*)", KitFile),
+        ("/static/extensions/(.*)", ExtensionFile, {"root": extension_dirs, "packing": packing}),
+        ("/static/(.*)", KitFile, {"packing": packing}),
     ]

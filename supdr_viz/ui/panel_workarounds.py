@@ -340,7 +340,7 @@ class BoundedDropper(pn.widgets.FileDropper):
         if event.event_name == "upload_event" and not self._may_come(event.data):
             return
         super()._process_event(event)
-        self._held.reserve(self, self._on_the_way)
+        self._held.hold(self, self._on_the_way)
 
     @property
     def _on_the_way(self) -> int:
@@ -356,11 +356,11 @@ class BoundedDropper(pn.widgets.FileDropper):
         elif len(self._file_buffer.get(name, [])) != number - 1:
             return False
         size = self._on_the_way + len(content)
-        refusal = self._held.reserve(self, size)
+        refusal = self._held.hold(self, size)
         if size > self._max_bytes:
             refusal = f"{name[:80]} is larger than {self._max_bytes / 1e6:g} MB."
         if refusal:
             self._file_buffer = {}
-            self._held.reserve(self, 0)
+            self._held.hold(self, 0)
             self._on_refused(refusal)
         return not refusal

@@ -60,19 +60,16 @@ class HeldFiles:
     def __init__(self) -> None:
         self._held: WeakKeyDictionary[Any, int | VisitorFile] = WeakKeyDictionary()
 
-    def reserve(self, owner: Any, size: int) -> str:
-        """Let a component hold so many bytes, in place of those that it held before.
+    def hold(self, owner: Any, what: int | VisitorFile) -> str:
+        """Let a component hold a file, or so many bytes of one that is on its way, in place of what it held before.
 
         Returns why it may not, then it holds nothing; empty: it may.
         """
-        return self._put(owner, size)
-
-    def keep(self, owner: Any, file: VisitorFile) -> str:
-        """Let a component hold a file, in place of what it held before.
-
-        Returns why it may not, as `reserve` does.
-        """
-        return self._put(owner, file)
+        self._own(owner, what)
+        if self.size() <= most("held-mb") * 1e6:
+            return ""
+        self._held[owner] = 0
+        return f"This server holds as many files as it may at the moment, {most('held-mb'):,} MB. Please try later."
 
     def newest_of(self, visitor: str, owner: Any) -> VisitorFile | None:
         """Return the file that a visitor sent last to a page that is open, and let a component hold it, too.
@@ -93,13 +90,6 @@ class HeldFiles:
             return held if isinstance(held, int) else len(held.content)
         files = {id(each.content): len(each.content) for each in self._held.values() if isinstance(each, VisitorFile)}
         return sum(files.values()) + sum(each for each in self._held.values() if isinstance(each, int))
-
-    def _put(self, owner: Any, what: int | VisitorFile) -> str:
-        self._own(owner, what)
-        if self.size() <= most("held-mb") * 1e6:
-            return ""
-        self._held[owner] = 0
-        return f"This server holds as many files as it may at the moment, {most('held-mb'):,} MB. Please try later."
 
     def _own(self, owner: Any, what: int | VisitorFile) -> None:
         document = pn.state.curdoc

@@ -64,14 +64,15 @@ PROTOCOL_FORM = (
         choices=choices(*((name, text) for name, text in METRICS.items())),
         default="error",
     ),
-    replace(
-        count("folds", "Folds", 1, 20, "Number of cross-validation folds. With 1, the test share is held out once."),
-        default=5,
+    count(
+        "folds", "Folds", 1, 20, "Number of cross-validation folds. With 1, the test share is held out once.", default=5
     ),
-    replace(
-        count(
-            "repeats", "Repetitions", 1, 20, "Number of times the cross-validation is repeated, each with another seed."
-        ),
+    count(
+        "repeats",
+        "Repetitions",
+        1,
+        20,
+        "Number of times the cross-validation is repeated, each with another seed.",
         default=1,
     ),
     Parameter(
@@ -104,7 +105,7 @@ PROTOCOL_FORM = (
         default="",
         help="Another method that has the same parameters runs on the same grid; the differences are shown.",
     ),
-    replace(count("cells", "Cells of a design", 2, 1000, "Number of cells that a design visits."), default=64),
+    count("cells", "Cells of a design", 2, 1000, "Number of cells that a design visits.", default=64),
 )
 
 

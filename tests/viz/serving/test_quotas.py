@@ -210,12 +210,12 @@ def test_a_second_file_takes_the_place_of_one_that_never_came_to_its_end(dropper
 def test_a_file_is_at_hand_for_other_pages_of_its_visitor_only(files):
     pages = [Owner() for _ in range(4)]
     file = VisitorFile("anna", "a.csv", b"x,y\n1,2\n")
-    assert files.keep(pages[0], file) == ""
-    assert files.keep(pages[1], VisitorFile("anna", "b.csv", b"x")) == ""
+    assert files.hold(pages[0], file) == ""
+    assert files.hold(pages[1], VisitorFile("anna", "b.csv", b"x")) == ""
     assert files.newest_of("anna", pages[2]).name == "b.csv"
     assert files.size() == len(file.content) + 1  # the page that holds it, too, takes no more
     assert files.newest_of("berta", pages[3]) is None
-    files.keep(pages[1], VisitorFile("", "c.csv", b"x"))
+    files.hold(pages[1], VisitorFile("", "c.csv", b"x"))
     assert files.newest_of("", pages[3]) is None  # of whom it is, is unknown
 
 
@@ -225,15 +225,15 @@ def test_a_file_that_comes_again_counts_as_the_first_time(files, quota):
     owner, other = Owner(), Owner()
     file, large = (VisitorFile("dora", name, bytes(int(share * room))) for name, share in (("a", 0.7), ("b", 0.5)))
     for _ in range(2):
-        assert files.keep(owner, file) == ""
-        assert "holds as many files as it may" in files.keep(other, large)
+        assert files.hold(owner, file) == ""
+        assert "holds as many files as it may" in files.hold(other, large)
         assert files.size(other) == 0
-    assert files.keep(other, file) == ""  # the same in memory
+    assert files.hold(other, file) == ""  # the same in memory
 
 
 def test_a_file_outlives_the_page_to_which_it_was_sent_while_another_page_has_it(files):
     first, second = Owner(), Owner()
-    files.keep(first, VisitorFile("carl", "a.csv", b"x,y\n1,2\n"))
+    files.hold(first, VisitorFile("carl", "a.csv", b"x,y\n1,2\n"))
     assert files.newest_of("carl", second).name == "a.csv"
     del first
     gc.collect()

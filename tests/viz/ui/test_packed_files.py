@@ -10,7 +10,6 @@ from bokeh.embed.bundle import extension_dirs
 
 from supdr_viz.ui import packed_files
 from supdr_viz.ui.own_files import OwnFile
-from supdr_viz.ui.packed_files import PackedFile
 from tests.viz import asking
 
 SCRIPT = "static/js/bokeh-gl.min.js"
@@ -25,8 +24,9 @@ def unoffered(own_files):
 
 def answers(*asked, **limits):
     """Ask for addresses with headers, one after the other; what is asked for is packed before the next."""
-    routes = [*packed_files.routes(**limits), OwnFile.route()]
-    return asking.answers(routes, *asked, after=lambda: PackedFile.packing._thread.submit(int).result())
+    routes = packed_files.routes(**limits)
+    packing = routes[0][-1]["packing"]
+    return asking.answers([*routes, OwnFile.route()], *asked, after=lambda: packing._thread.submit(int).result())
 
 
 def test_from_the_second_time_on_a_script_travels_packed():
