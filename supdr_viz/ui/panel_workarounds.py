@@ -200,9 +200,13 @@ def heard_at_once(widget: Control) -> Control:
 
     By itself the kit lets 50 ms pass, in case that more comes: a frame of our own run, three of a screen.  What comes
     in one message is handled together all the same.  There is no option: https://github.com/holoviz/panel/pull/8077
-    tells that it waits.
+    tells that it waits.  Since Panel 1.10 what the program sets is also said to be where a slider was let go of, which
+    would be a change of the visitor's: https://github.com/holoviz/panel/pull/8712.
     """
     widget._debounce = 0  # type: ignore[misc]
+    follows = getattr(widget, "_sync_value_throttled", None)
+    for watcher in [each for each in widget._internal_callbacks if each.fn == follows]:
+        widget.param.unwatch(watcher)
     return widget
 
 

@@ -89,8 +89,16 @@ def test_a_change_waits_only_where_nobody_has_asked_for_more():
         [callback] = document.session_callbacks
         waits.append(callback.timeout)
         pn.state._change_callbacks.pop(document)
-    # The day that the first is 0, `heard_at_once` can go.
+    # The day that the first is 0, half of `heard_at_once` can go.
     assert waits == [50, 0]
+
+
+def test_a_slider_that_the_program_sets_was_not_let_go_of():
+    kits, ours = pmui.FloatSlider(end=9), panel_workarounds.heard_at_once(pmui.FloatSlider(end=9))
+    for each in (kits, ours):
+        each.value = 3.0
+    assert (kits.value_throttled == 3.0) is NEWER
+    assert ours.value_throttled != 3.0
 
 
 EMPTY_AT_FIRST = [
