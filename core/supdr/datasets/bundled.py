@@ -11,6 +11,7 @@ from supdr.datasets.dataset import Dataset
 
 FREQUENCIES = 4
 N_PRINCIPAL = 12
+DECIMALS = 9  # of coefficients and components
 
 
 def _from_sklearn(loader: str, **options: Any) -> Any:
@@ -174,12 +175,14 @@ def make_multiview_digits(
     directions = directions[:N_PRINCIPAL]
     peak = np.take_along_axis(directions, np.abs(directions).argmax(axis=1)[:, None], axis=1)
     components = centred @ (directions * np.sign(peak)).T
+    # As many decimals as libraries of linear algebra agree on: the rows are the same on every machine.
+    computed = np.round(np.hstack([spectrum, components]), DECIMALS) + 0.0
     names = [f"pixels:{k + 1}" for k in range(64)]
     names += [f"profiles:row {k + 1}" for k in range(8)] + [f"profiles:column {k + 1}" for k in range(8)]
     names += [f"fourier:{i},{j}" for i in range(FREQUENCIES) for j in range(FREQUENCIES)]
     names += [f"components:{k + 1}" for k in range(N_PRINCIPAL)]
     return Dataset(
-        np.hstack([X, profiles, spectrum, components]),
+        np.hstack([X, profiles, computed]),
         y,
         feature_names=names,
         target_names=target_names,
