@@ -57,6 +57,7 @@ def test_a_sample_is_opened_by_the_keyboard_and_a_file_is_dropped_anywhere_looke
         app.settle()
         assert app.sees("In use: birds.csv.")
         assert not app.sees("choose it")
+        expect(app.page.locator("button.chosen")).to_contain_text("birds.csv")
         shown = "latent" if page == "Explore" else "A latent"
         app.page.wait_for_function(CLEAR, arg=shown)
     app.press("Run").settle()

@@ -352,8 +352,8 @@ export class Plane {
       pen.putImageData(this.below, -margin, -margin)
       return
     }
-    rasters.paint(board.count, pen, (raster) => {
-      this.mixRows(raster, ratio)
+    rasters.paint(board.count, pen, (raster, most) => {
+      this.mixRows(raster, ratio, most)
       return raster.show(pen, -margin, -margin)
     })
   }
@@ -364,7 +364,8 @@ export class Plane {
     if (!this.moves) this.touch()
   }
 
-  mixRows(raster, ratio) {
+  // Mix the marks of the rows into a picture, or those of the first of them.
+  mixRows(raster, ratio, most = this.board.count) {
     const {frame, places, extent, board, sheet, margin} = this
     const across = [frame.across * ratio, (frame.left - extent[0] * frame.across) * ratio + margin]
     const up = [-frame.up * ratio, (frame.top + frame.high + extent[2] * frame.up) * ratio + margin]
@@ -372,7 +373,7 @@ export class Plane {
     raster.begin(this.below)
     raster.blitRows({
       frame: Float64Array.of(...across, ...up, ...inside),
-      order: board.order,
+      order: most < board.count ? board.order.subarray(0, most) : board.order,
       places,
       looks: board.looksOf(this.small).of,
       shares: board.shares.of,
