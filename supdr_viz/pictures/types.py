@@ -218,10 +218,6 @@ class Frame:
     as_new: bool = False
     only_training: bool = False
 
-    def shown_latent(self, scene: Scene) -> NDArray:
-        """Return where the rows are drawn in the latent plane, (n, 2): NaN of those that its regions do not judge."""
-        return np.where(scene.is_test[:, None], np.nan, self.latent) if self.only_training else self.latent
-
 
 @dataclass(frozen=True, eq=False)
 class Lines:

@@ -128,7 +128,7 @@ class FrameBuilder:
         sample are, and the others have no place.
         """
         latent, pulled = self._positions(fitted, options, everyone)
-        as_new, calibrates = options.latent == "transform", bool(getattr(fitted, "calibrate", False))
+        as_new, calibrates = options.latent == "transform", bool(getattr(fitted, "refits_head", False))
         assert self.plane is not None
         n_components = fitted.embedding_.shape[1]
         if not incomplete:
@@ -167,7 +167,7 @@ class FrameBuilder:
         shown, other = (folded, embedding) if as_new else (embedding, folded)
         test = self._embedded(fitted, self.split.X_test, some_test)
         self.complete = some_test is self._drawn_test
-        calibrates = bool(getattr(fitted, "calibrate", False))
+        calibrates = bool(getattr(fitted, "refits_head", False))
         latent = self._place(shown, test, options.latent_axes, as_new=as_new, calibrates=calibrates)
         self._everyone = partial(latent_rows, fitted, self.split, options.latent)
         assert self.plane is not None
@@ -285,11 +285,7 @@ class FrameBuilder:
     def _place(
         self, shown: NDArray, test: NDArray, axes: tuple[int, int] | None, *, as_new: bool, calibrates: bool
     ) -> NDArray:
-        """Place the rows that are drawn singly; the others are counted, and when it is their turn.
-
-        Where the calibrated classifier decides for new rows and the plane shows the regions of the other one, it is as
-        large as training rows need: see `Frame.shown_latent`.
-        """
+        """Place the rows that are drawn singly; the others are counted, and when it is their turn."""
         previous, drawn = self.plane, self._drawn
         some = shown if self._drawn_train is None else shown[self._drawn_train]
         some = some if self.complete else some[np.isfinite(some).all(axis=1)]
@@ -299,8 +295,7 @@ class FrameBuilder:
         train = shown if self._drawn_train is None else shown[self._drawn_train]
         rows = np.concatenate([train, test if self._drawn_test is None else test[self._drawn_test]])
         points = plane.place(rows)
-        visible = points[: len(train)] if calibrates and not as_new else points
-        observed = visible if self.complete else visible[np.isfinite(visible).all(axis=1)]
+        observed = points if self.complete else points[np.isfinite(points).all(axis=1)]
         plane.extent = steady_extent(without_outliers(observed), previous.extent if previous else None)
         self.plane = plane
         whole = drawn is None and self.complete

@@ -21,9 +21,6 @@ from supdr_viz.views.stage.wire import plain_extent
 ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 EMPTY_EXTENT = (0.0, 10.0, 0.0, 1.0)
 
-# Share of a logarithmic axis within which the words of two ticks would touch.
-NEAR_END = 0.1
-
 
 @dataclass(frozen=True)
 class Style:
@@ -222,8 +219,7 @@ def log_axis(low: float, high: float) -> tuple[float, float, list[float]]:
         ticks = [float(decade) for decade in decades]
         if stride == 1:
             bottom, top = _round_log(bottom, up=False), _round_log(top, up=True)
-            near = NEAR_END * (top - bottom)
-            ticks = [bottom, *(tick for tick in ticks if bottom + near <= tick <= top - near), top]
+            ticks = sorted({bottom, top, *ticks})
         else:
             bottom, top = ticks[0], ticks[-1]
         room = 0.03 * (top - bottom)
@@ -238,6 +234,6 @@ def log_axis(low: float, high: float) -> tuple[float, float, list[float]]:
 
 
 def _round_log(value: float, *, up: bool) -> float:
-    """Return log10 of the next 1, 2 or 5 of a decade."""
-    steps = [math.floor(value) + shift + math.log10(m) for shift in (-1, 0, 1) for m in (1, 2, 5)]
+    """Return log10 of the next 1 or 5 of a decade, or below of the next 2 or 1: ticks in between are not near it."""
+    steps = [math.floor(value) + shift + math.log10(m) for shift in (-1, 0, 1) for m in (1, 5 if up else 2)]
     return min(s for s in steps if s >= value - 1e-9) if up else max(s for s in steps if s <= value + 1e-9)

@@ -24,7 +24,7 @@ KEPT = (
     "Kept are those of a row's nearest on the map that are among its nearest in the data; misplaced is a row whose "
     "neighbours on the map are far away in the data."
 )
-ONLY_TRAINING = "The fit to training rows; transform shows new rows."
+ONLY_TRAINING = "Regions for filled rows; for hollow ones see transform."
 
 # Test rows from which on they say how well new rows are separated.
 FEWEST = 20
@@ -84,7 +84,7 @@ class LatentSpace(PlaneView):
         if self.points.frame is None:
             return ""
         if self.points.colour_by != "trust":
-            return _warning(self.points.frame, self.points.scene) or self._what_is_missing
+            return _warning(self.points.frame, self.points.scene) or self._whose_regions
         quality = self.points.frame.truth
         return "Computing trust …" if quality is None else _verdict(quality)
 
@@ -99,18 +99,18 @@ class LatentSpace(PlaneView):
         if surface is not None and surface.counted is not None and surface.counted != frame.iteration:
             return f"{frame.latent_caption} · density of iteration {surface.counted:,}"
         regions = "slice of regions" if self.sheet is not None and self.sheet.caption else ""
-        outside = f"{beyond:,} outside" if (beyond := _outside(frame, self.points.scene)) else ""
+        outside = f"{beyond:,} outside" if (beyond := _outside(frame)) else ""
         rings = self.points.some_ringed("latent"), self.points.some_ringed("support")
         what = frame.latent_caption.partition(",")[0] if self.points.small else frame.latent_caption
         parts = what, regions, outside, *rings
         return " · ".join(part for part in parts if part)
 
     @property
-    def _what_is_missing(self) -> str:
-        """Say that test rows are not on the map, and how to see them."""
+    def _whose_regions(self) -> str:
+        """Say that the regions do not decide for test rows, and how to see those that do."""
         frame, scene = self.points.frame, self.points.scene
-        left_out = frame is not None and frame.only_training and scene is not None and bool(scene.is_test.any())
-        return ONLY_TRAINING if left_out else ""
+        apart = frame is not None and frame.only_training and scene is not None and bool(scene.is_test.any())
+        return ONLY_TRAINING if apart and self.sheet is not None else ""
 
     @property
     def legend(self) -> list[LegendEntry]:
@@ -132,10 +132,10 @@ def _warning(frame: Frame, scene: Scene | None) -> str:
     return f"Only training rows look separated: {train:.0f}\u00a0% wrong, of new ones {test:.0f}\u00a0%."
 
 
-def _outside(frame: Frame, scene: Scene | None) -> int:
+def _outside(frame: Frame) -> int:
     """Count the rows that lie beyond the frame, which few far ones do not decide."""
     left, right, bottom, top = frame.latent_extent
-    x, y = (frame.latent if scene is None else frame.shown_latent(scene)).T
+    x, y = frame.latent.T
     return int(((x < left) | (x > right) | (y < bottom) | (y > top)).sum())
 
 

@@ -135,7 +135,7 @@ class Points:
         self._mode: str | None = None
         self._tokens = itertools.count(1)
         self._surface_range = (0.0, 1.0)
-        self._as_new = False
+        self._as_new = self._only_training = False
         self._ringed: dict[str, tuple[int, int]] = {}
         self.data_only = False
         self._loops: list[Callable[[str, NDArray | None], Any]] = []
@@ -308,8 +308,8 @@ class Points:
             for view, places in packed.items():
                 self._put(view, **places)
             self._ring_support()
-            if frame.as_new != self._as_new:
-                self._as_new = frame.as_new
+            if (frame.as_new, frame.only_training) != (self._as_new, self._only_training):
+                self._as_new, self._only_training = frame.as_new, frame.only_training
                 self._ring()
 
     def _say_facts(self) -> None:
@@ -399,8 +399,10 @@ class Points:
             return scene.is_labelled
         if surface is None or self.data_only:
             return np.zeros(len(scene.code), dtype=bool)
-        # each plane has a boundary of its own: over the input space it is that of new rows
-        return surface.beyond if view == "input" or self._as_new else surface.wrong
+        # Each plane has a boundary of its own: over the input space it is that of new rows.
+        if view == "input" or self._as_new:
+            return surface.beyond
+        return surface.wrong & ~scene.is_test if self._only_training else surface.wrong
 
     def _ring_support(self) -> None:
         """Ring the support vectors in the latent plane, unless they are most of the rows."""
@@ -518,7 +520,7 @@ def _picture_of(frame: Frame, mode: str | None) -> Picture | None:
 def _packed(frame: Frame, scene: Scene, pulled: bool, mode: str | None) -> dict[str, dict[str, Places]]:
     """Return where the rows that are drawn stand, by view: their places, and the ends of lines from there."""
     picture = _picture_of(frame, mode)
-    packed = {"latent": {"place": packed_places(_drawn(frame.shown_latent(scene), scene))}}
+    packed = {"latent": {"place": packed_places(_drawn(frame.latent, scene))}}
     if pulled and frame.pulled is not None:
         packed["latent"]["ends"] = packed_places(some_rows(_drawn(frame.pulled, scene)))
     if picture is not None and picture.rows is not None:

@@ -333,6 +333,11 @@ class FittedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _task(self) -> str:
         return getattr(self, "task", "classification")
 
+    @property
+    def refits_head(self) -> bool:
+        """Whether `predict` uses the calibrated head: see `latent_decision_function`."""
+        return self._calibrated()
+
     def _calibrated(self) -> bool:
         return bool(getattr(self, "calibrate", False))
 

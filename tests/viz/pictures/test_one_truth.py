@@ -11,6 +11,7 @@ from supdr_viz.experiment.settings import Settings
 from supdr_viz.pictures.error_rates import error_rates
 from supdr_viz.presets.catalogue import PRESETS
 from supdr_viz.run.session import Session
+from supdr_viz.views.points import TEST
 from tests.viz.hands import Hands
 from tests.viz.visitor import Visitor
 
@@ -71,21 +72,30 @@ def test_rows_that_stand_as_new_ones_have_one_predictor(settings):
     np.testing.assert_array_equal(surface.judged, predicted)
     np.testing.assert_array_equal(surface.errors, surface.beyond)
     np.testing.assert_array_equal(surface.errors, predicted != truth)
-    scores = fitted.latent_decision_function(frame.latent, head="calibrated")
+    head = "calibrated" if fitted.refits_head else "fitted"
+    assert (head == "fitted") == (settings is FEW_ROWS)
+    scores = fitted.latent_decision_function(frame.latent, head=head)
     assert np.mean((scores > 0) == (predicted == fitted.classes_[1])) > 0.99  # places are rounded
     train = predicted[: len(split.X_train)] != split.truth_train
     assert frame.numbers["train"] == pytest.approx(100.0 * train.mean())
     assert "as new" not in {*frame.numbers, *frame.errors.values}
 
 
-def test_a_map_with_labels_shows_only_rows_that_its_regions_judge():
-    with Visitor("?data=breast_cancer&method=LSDR") as visitor:
-        shown = np.isfinite(visitor.places("latent")).all(axis=1)
-        assert visitor.sees("transform shows new rows")
-        assert 0 < shown.sum() < len(shown)
+@pytest.mark.parametrize(("calibrate", "apart"), [(1, True), (0, False)])
+def test_a_map_rings_only_rows_that_its_regions_judge(calibrate, apart):
+    with Visitor(f"?data=breast_cancer&method=LSDR&method.calibrate={calibrate}") as visitor:
+        stage = visitor.stage()
+        is_test = stage.get("rows", "kind") == TEST
+
+        def ringed():
+            rows = stage.get("planes", "latent", "ring", "rows")
+            return np.unpackbits(rows, count=len(is_test), bitorder="little").astype(bool)
+
+        assert visitor.sees("Regions for filled rows") is apart
+        assert ringed()[is_test].any() != apart
         visitor.mark("transform").settle()
-        assert np.isfinite(visitor.places("latent")).all()
-        assert not visitor.sees("transform shows new rows")
+        assert ringed()[is_test].any()
+        assert not visitor.sees("Regions for filled rows")
 
 
 def test_the_status_line_says_how_training_rows_would_err_as_new_ones():

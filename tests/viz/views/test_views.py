@@ -211,6 +211,7 @@ def test_log_axis_holds_its_values_and_has_ticks(low, high):
 def test_a_long_log_axis_has_ticks_at_its_ends(low, high):
     start, end, ticks = log_axis(low, high)
     assert max(ticks[0] - start, end - ticks[-1]) < 0.05 * (end - start)
+    assert np.diff([tick for tick in ticks if start <= tick <= end]).min() > 0.09 * (end - start)  # words do not touch
 
 
 def test_axes_grow_in_jumps():

@@ -229,10 +229,7 @@ class LSDR(InPartitions, Factorisation):
 
     def _calibrated(self) -> bool:
         """Whether predictions come from refitted heads; of few rows these follow what the labels did to the map."""
-        return self.calibrate and self._refits_heads()
-
-    def _refits_heads(self) -> bool:
-        return self._partitioned or not self._has_few_rows(*self._training[0].shape)
+        return self.calibrate and (self._partitioned or not self._has_few_rows(*self._training[0].shape))
 
     def _has_few_rows(self, n_rows: int, n_columns: int) -> bool:
         """Whether classes have half a row to three rows a column; fewer rows are whitened as well, on Arcene better."""
@@ -302,7 +299,7 @@ class LSDR(InPartitions, Factorisation):
         return reconstruct(latent, self.components_, self.intercept_x_)
 
     def _latent_scores(self, latent: NDArray, calibrated: bool) -> NDArray:
-        if calibrated and self._refits_heads():
+        if calibrated:
             coef, intercept = self._calibrated_heads()
             scores = latent @ coef + intercept
         else:
