@@ -411,7 +411,7 @@ def make_curved_sheet(
         task="regression",
         name="curved sheet",
         description=(
-            f"A square sheet, bent quadratically into {n_features} columns, noise {noise:g}; "
+            f"A square sheet, bent quadratically into {n_features} columns, with noise of standard deviation {noise:g}; "
             f"{len(labelled)} of {n_samples} rows are labelled."
         ),
         truth=truth,
