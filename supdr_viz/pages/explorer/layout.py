@@ -238,6 +238,8 @@ class ExplorerLayout:
             part.visible = not names or "belief" in names
         for part in (self._colour.widget, self._size.widget, self._finder.search):
             part.visible = not names
+        for menu in (self._colour.widget, self._size.widget) if names else ():
+            menu.groups = []  # browsers need not learn of what is not offered
         self._status.visible = is_run
         for part in self._to_run:
             part.visible = goes_on
@@ -337,6 +339,9 @@ class ExplorerLayout:
         if scene is None:
             return
         self.show_legend(points)
+        self._finder.search.visible = not self._guided
+        if self._guided:  # nothing else is offered
+            return
         words = colour_choices(scene)
         values = [
             [heading, "", [[meaning_text(start + name), start + name] for name in names]]
@@ -350,8 +355,7 @@ class ExplorerLayout:
         ):
             bound.widget.groups = [["", "", [list(each) for each in first.items()]], *values]
             keys = bound.widget.offered
-            bound.show(value if value in keys else keys[0], visible=not self._guided)
-        self._finder.search.visible = not self._guided
+            bound.show(value if value in keys else keys[0], visible=True)
 
     def show_legend(self, points: Points) -> None:
         """Say what the colours of rows mean."""

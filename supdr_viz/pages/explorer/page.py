@@ -176,7 +176,7 @@ class Explorer:
             self.teaching,
             lambda: self.set_option("colour_by", "trust"),
         )
-        self.belief = Belief(self.session, self.board, shared_pool(), self._show_meaning, below=self.rows.fold)
+        self.belief = Belief(self.session, self.board, shared_pool(), self.show_meaning, below=self.rows.fold)
         self.layout = self._make_layout(problems, layout)
         self.page = self.layout.page
         self.presenter.show_on(self.layout.cards, self.transport.bar.run, self.finder.legend)
@@ -380,7 +380,7 @@ class Explorer:
         self.session.set_display(settings, method_mode=mode, colour_by=settings.colour_by, size_by=settings.size_by)
         self.layout.show_method_modes(self.board.method)
         self.layout.show_transform(settings.latent_shown == "transform")
-        self._show_meaning()
+        self.show_meaning()
         self.belief.settle()
         self.teaching.refresh()
         self.rows.refresh()
@@ -447,7 +447,7 @@ class Explorer:
             self.board.input.draw_code = value
         self.layout.refresh_heads(self.board)
 
-    def _show_meaning(self) -> None:
+    def show_meaning(self) -> None:
         """Say what colours and lines mean by now."""
         self.layout.show_colours(self.board.points, self.session.n_components)
         self.layout.refresh_heads(self.board)
