@@ -118,7 +118,7 @@ def picture(replay: Replay, number: int = -1, *, dark: bool = False, scale: int 
 
 
 def squares(replay: Replay, look: Sequence[str] = ("input", "latent"), *, dark: bool = False) -> Image.Image:
-    """Draw plots of the last moment side by side, without words: nobody could read them in a small picture.
+    """Draw plots of the last moment side by side, without words: they would be too small to read.
 
     `look`: which, of "input", "latent", "method" and "losses". Returns in RGB.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from supdr_viz.experiment.methods import METHOD_FORMS
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.lessons.claims import Claim
 
@@ -67,6 +68,12 @@ class Step:
     def is_run(self) -> bool:
         """Whether the step shows a method at work; else it is about the data alone."""
         return bool(self.run or self.play or self.question or self.free or not self.fresh)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is something to run: not of the data alone, nor of a method that is fitted at once."""
+        limited = any(spec.name == "max_iter" for spec in METHOD_FORMS[self.settings.method])
+        return self.free or (self.is_run and limited)
 
 
 @dataclass(frozen=True)

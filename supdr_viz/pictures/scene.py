@@ -249,13 +249,13 @@ def _notes(X: NDArray, is_labelled: NDArray, is_test: NDArray) -> tuple[str, ...
     notes = []
     missing = int(np.isnan(X).sum())
     if missing:
-        notes.append(f"{missing} missing cells")
+        notes.append(f"{missing:,} cells are missing." if missing > 1 else "1 cell is missing.")
     hidden = int((~is_labelled & ~is_test).sum())
     if hidden:
-        notes.append(f"{hidden} of {int((~is_test).sum())} training rows are unlabelled")
+        notes.append(f"{hidden:,} of {int((~is_test).sum()):,} training rows have no label.")
     if (drawn := sampled(len(X))) is not None:
         notes.append(
             f"{len(drawn):,} of {len(X):,} rows are drawn as points, which can be pointed at and selected; "
-            "shading shows the density of all"
+            "shading shows the density of all."
         )
     return tuple(notes)

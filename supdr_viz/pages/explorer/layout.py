@@ -166,7 +166,7 @@ class ExplorerLayout:
         """Return buttons, status, scrubber and legend: two lines of a wide window."""
         line: Any = bar.view[1]
         buttons, status = bar.buttons, bar.status
-        self._of_run: tuple[Any, ...] = (buttons, status, line)
+        self._status, self._to_run = status, (buttons, line, bar.speed)
         for part, name in ((buttons, "run-buttons"), (status, "run-status"), (line, "run-line")):
             part.css_classes = [*part.css_classes, name]
         status.param.update(styles={}, stylesheets=[*status.stylesheets, widgets.sheet(STEADY_CSS)])
@@ -224,11 +224,12 @@ class ExplorerLayout:
         """Dim the plots while they do not show what the controls say."""
         self.cards.styles = DIM if stale else CLEAR
 
-    def guide(self, names: Sequence[str], *, pull: bool, is_run: bool) -> None:
+    def guide(self, names: Sequence[str], *, pull: bool, is_run: bool, goes_on: bool) -> None:
         """Show only what a text speaks of: these cards, and no tools that change what they show.
 
         `names`: of "input", "latent", "method", "losses", "errors", "belief"; none: everything and all tools. `pull`:
-        whether the pull of the labels is spoken of, so that its switches stay. `is_run`: whether a run is.
+        whether the pull of the labels is spoken of, so that its switches stay. `is_run`: whether a run is, `goes_on`:
+        whether there is more of it to be run.
         """
         self._guided = bool(names)
         self.cards.shown = [name for name in names if name in self.cards.titles]
@@ -237,8 +238,11 @@ class ExplorerLayout:
             part.visible = not names or "belief" in names
         for part in (self._colour.widget, self._size.widget, self._finder.search):
             part.visible = not names
-        for part in self._of_run:
-            part.visible = is_run
+        for menu in (self._colour.widget, self._size.widget) if names else ():
+            menu.groups = []  # browsers need not learn of what is not offered
+        self._status.visible = is_run
+        for part in self._to_run:
+            part.visible = goes_on
 
     def show_pull(self, on: bool) -> None:
         """Draw the pull of the labels, or not, as its switch does."""
@@ -335,6 +339,9 @@ class ExplorerLayout:
         if scene is None:
             return
         self.show_legend(points)
+        self._finder.search.visible = not self._guided
+        if self._guided:  # nothing else is offered
+            return
         words = colour_choices(scene)
         values = [
             [heading, "", [[meaning_text(start + name), start + name] for name in names]]
@@ -347,8 +354,7 @@ class ExplorerLayout:
         ):
             bound.widget.groups = [["", "", [list(each) for each in first.items()]], *values]
             keys = bound.widget.offered
-            bound.show(value if value in keys else keys[0], visible=not self._guided)
-        self._finder.search.visible = not self._guided
+            bound.show(value if value in keys else keys[0], visible=True)
 
     def show_legend(self, points: Points) -> None:
         """Say what the colours of rows mean."""

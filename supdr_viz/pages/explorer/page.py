@@ -190,7 +190,7 @@ class Explorer:
             self.board,
             service.pool,
             visit.background,
-            self._show_meaning,
+            self.show_meaning,
             self._show_colours,
             below=self.rows.fold,
         )
@@ -401,7 +401,7 @@ class Explorer:
         self.session.set_display(settings, method_mode=mode, **self._meanings(settings))
         self.layout.show_method_modes(self.board.method)
         self.layout.show_transform(settings.latent_shown == "transform")
-        self._show_meaning()
+        self.show_meaning()
         self.belief.settle()
         self.teaching.refresh()
         self.rows.refresh()
@@ -468,7 +468,7 @@ class Explorer:
             self.board.input.draw_code = value
         self.layout.refresh_heads(self.board)
 
-    def _show_meaning(self) -> None:
+    def show_meaning(self) -> None:
         """Say what colours and lines mean by now."""
         self.layout.show_colours(self.board.points, self.session.n_components)
         self.layout.refresh_heads(self.board)

@@ -170,7 +170,9 @@ class Lessons:
         begins = self.panel.asks and step.play == "answer" and not _done_before(self.lesson, self.index)
         plots = tuple(each for each in look if each not in CURVES) if begins else look
         shown = () if step.free else plots or look
-        self.explorer.layout.guide(shown, pull=step.pull, is_run=step.is_run)
+        self.explorer.layout.guide(shown, pull=step.pull, is_run=step.is_run, goes_on=step.goes_on)
+        if not shown:
+            self.explorer.show_meaning()
 
     def _prepare(self) -> None:
         """Take the steps that are done before the step is shown, and play if it says so."""

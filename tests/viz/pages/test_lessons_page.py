@@ -118,3 +118,10 @@ def test_a_step_that_goes_on_from_the_one_before_shows_the_picture_that_its_link
         reached = visitor.widget("Picture").value
     with lesson(f"?{address(name, number)}") as visitor:
         assert visitor.settle().widget("Picture").value == reached
+
+
+def test_the_free_end_offers_again_what_colours_could_mean():
+    with lesson(f"?{address(FIRST.name, len(FIRST.steps) - 2)}") as visitor:
+        visitor.press("Show answer").settle()
+        visitor.key("PageDown").settle()
+        assert {"label", "error"} < {*visitor.widget("Colour").offered}
