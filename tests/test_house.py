@@ -13,6 +13,7 @@ from bokeh.application.handlers import Handler
 from panel.reactive import Syncable
 
 from supdr import MAC
+from supdr_viz.pictures.table import MAY_HAVE
 
 ROOT = Path(__file__).parents[1]
 MOST_FLOORS = 10
@@ -340,6 +341,15 @@ def packages_of(module):
 def test_rooms_below_the_page_know_no_ui_kit(room):
     inside = [module for module in modules() if room_of(folder_of(module)) == f"supdr_viz.{room}"]
     assert not [module for module in inside if packages_of(module) & KIT]
+
+
+def test_an_estimator_on_the_input_answers_what_pictures_ask():
+    """Attributes that only some estimators have; a pipeline that is watched would seem to have none of them."""
+    asking = re.compile(r'(?:getattr|hasattr)\(fitted, "(\w+)"')
+    inside = [name for name in modules() if room_of(folder_of(name)) in ("supdr_viz.pictures", "supdr_viz.run")]
+    asked = {word for name in inside for word in asking.findall(modules()[name].read_text(encoding="utf-8"))}
+    assert asked
+    assert asked <= set(MAY_HAVE)
 
 
 def test_pictures_are_not_packed_for_the_browser():
