@@ -13,7 +13,7 @@ from bokeh.server.tornado import BokehTornado
 from tornado.process import task_id
 
 from supdr_viz.data.quotas import most
-from supdr_viz.pages import PAGES, Addresses, build, empty, page_asked, site, title_of
+from supdr_viz.pages import PAGES, build, empty, page_asked, site, title_of
 from supdr_viz.pages.service import Service
 from supdr_viz.serving.page_start import start_early
 from supdr_viz.serving.security_headers import Visitors
@@ -53,14 +53,14 @@ def _page(name: str) -> Any:
 
 def _complete(document: Document) -> None:
     """Add to the server of a page what it lacks, or have the page say why that is not possible."""
-    server, here, tickets = answering_server(document), _address(document), Service.of_process().tickets
+    server, here, service = answering_server(document), _address(document), Service.of_process()
     if server is not None:
-        Addresses.take(server.app_paths, here)
+        service.addresses.take(server.app_paths, here)
         _prepare(server)
-    elif not tickets.offered:
-        Addresses.take((), here)
-    if not tickets.offered:
-        tickets.lacking = UNREACHED if task_id() is None else SEVERAL
+    elif not service.tickets.offered:
+        service.addresses.take((), here)
+    if not service.tickets.offered:
+        service.tickets.lacking = UNREACHED if task_id() is None else SEVERAL
 
 
 def _address(document: Document) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from supdr_viz.presets import OPENING
 from supdr_viz.serving.server import Site
@@ -37,35 +37,15 @@ def title_of(page: str) -> str:
     return f"supdr · {PAGES[page]}"
 
 
-class Addresses:
-    """Which addresses the server of this process has for the pages: by itself those of ``supdr-viz``.
-
-    `own`: names of the pages that have an address of their own, their name; `other`: address at which every other page
-    is reached, as ``?page=NAME``.
-    """
-
-    own: ClassVar[Collection[str]] = tuple(PAGES)
-    other: ClassVar[str] = ""
-
-    @classmethod
-    def take(cls, served: Collection[str], here: str) -> None:
-        """Learn what a server has.
-
-        `served`: addresses of its applications, as ``/explorer``; empty: unknown. `here`: address of an application
-        that shows pages.
-        """
-        cls.own = [name for name in PAGES if f"/{name}" in served]
-        cls.other = next(iter(cls.own), "") or here.strip("/") or "./"
-
-
 def link(page: str, query: str = "") -> str:
     """Return the address of a page on the server of this process, relative to the folder of the pages.
 
     `page`: a key of `PAGES`; `query`: what the page reads, without the question mark.
     """
-    own = page in Addresses.own
+    addresses = _service().addresses
+    own = page in addresses.own
     query = "&".join(filter(None, ["" if own else f"page={page}", query]))
-    address = page if own else Addresses.other
+    address = page if own else addresses.other
     return f"{address}?{query}" if query else address
 
 

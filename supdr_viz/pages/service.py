@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakSet
@@ -10,9 +11,31 @@ from weakref import WeakSet
 import panel as pn
 
 from supdr_viz.data.quotas import most
+from supdr_viz.pages import PAGES
 from supdr_viz.run.pool import Pool
 from supdr_viz.ui.background import Background, Turns
 from supdr_viz.ui.visitor import HeldFiles, Tickets, Visit
+
+
+class Addresses:
+    """Which addresses the server of this process has for the pages: by itself those of ``supdr-viz``.
+
+    `own`: names of the pages that have an address of their own, their name; `other`: address at which every other page
+    is reached, as ``?page=NAME``.
+    """
+
+    def __init__(self) -> None:
+        self.own: Collection[str] = tuple(PAGES)
+        self.other = ""
+
+    def take(self, served: Collection[str], here: str) -> None:
+        """Learn what a server has.
+
+        `served`: addresses of its applications, as ``/explorer``; empty: unknown. `here`: address of an application
+        that shows pages.
+        """
+        self.own = [name for name in PAGES if f"/{name}" in served]
+        self.other = next(iter(self.own), "") or here.strip("/") or "./"
 
 
 class Sweeps:
@@ -56,6 +79,7 @@ class Service:
     """
 
     pool: Pool = field(default_factory=_pool)
+    addresses: Addresses = field(default_factory=Addresses)
     files: HeldFiles = field(default_factory=HeldFiles)
     tickets: Tickets = field(default_factory=Tickets)
     sweeps: Sweeps = field(default_factory=Sweeps)

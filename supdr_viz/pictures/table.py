@@ -95,7 +95,7 @@ def last_step(estimator: Any) -> Any:
 
 
 # What pictures ask of some estimators only.
-MAY_HAVE = ("calibrate", "family_x_", "row_bias", "support_")
+MAY_HAVE = ("calibrate", "family_x_", "refits_head", "row_bias", "support_")
 
 
 class OnInput:

@@ -23,7 +23,7 @@ from tornado.ioloop import IOLoop
 from tornado.testing import bind_unused_port
 
 from supdr_viz import panel_serve
-from supdr_viz.pages import PAGES, Addresses, link, page_arguments, page_asked, site
+from supdr_viz.pages import PAGES, link, page_arguments, page_asked, site
 from supdr_viz.pages.service import Service
 from supdr_viz.serving import server as own_server
 from supdr_viz.ui import panel_workarounds
@@ -37,8 +37,9 @@ APPS = Path(__file__).parents[3] / "apps"
 def untouched(monkeypatch, own_files):
     """Leave nothing of a server in this process."""
     own_files(False)
-    tickets = Service.of_process().tickets
-    for owner, names in ((Addresses, ("own", "other")), (tickets, ("offered", "lacking", "process"))):
+    service = Service.of_process()
+    states = (service.addresses, ("own", "other")), (service.tickets, ("offered", "lacking", "process"))
+    for owner, names in states:
         for name in names:
             monkeypatch.setattr(owner, name, getattr(owner, name))
     yield
@@ -82,7 +83,7 @@ SERVED = [
 @pytest.mark.parametrize("page", PAGES)
 def test_a_link_leads_from_every_page_to_an_address_that_shows_its_page(served, here, page, prefix):
     paths = {f"/{each.strip('/')}" for each in served}
-    Addresses.take(paths, here)
+    Service.of_process().addresses.take(paths, here)
     for start in paths or {here}:
         asked = urlsplit(urljoin(f"http://host{prefix}{start.strip('/')}", link(page, "data=moons&a=1")))
         path = "/" + asked.path.removeprefix(prefix).strip("/")
