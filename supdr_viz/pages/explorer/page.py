@@ -490,7 +490,7 @@ class Explorer:
             meanings = self._meanings(settings)
             self.board.show_colours(**meanings)
             self.session.set_display(settings, **meanings)
-            self._show_meaning()
+            self.show_meaning()
 
     def show_mode(self, mode: str) -> None:
         """Show one of the method's pictures, if it has it."""
