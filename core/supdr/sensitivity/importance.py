@@ -114,15 +114,7 @@ def functional_anova(values: ArrayLike) -> dict[tuple[int, ...], float]:
 def coarse_part(result: Result) -> Result | None:
     """Return the finest grid within a sweep's grid whose cells are all finished, as the cells are visited.
 
-    Parameters
-    ----------
-    result : Result
-        Finished cells of a grid.
-
-    Returns
-    -------
-    Result or None
-        Its grid has the ends and the middle of each parameter's values at least; None: not even these are finished.
+    Its grid has the ends and the middle of each parameter's values at least; None: not even these are finished.
     """
     levels = [visiting_levels(size) for size in result.shape]
     for finest in range(max(1, *(max(each) for each in levels)), 0, -1):
