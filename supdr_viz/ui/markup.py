@@ -59,7 +59,8 @@ HEAD_CSS = """
 .head .note, .keys { color: var(--supdr-secondary); font-size: 12px; display: inline-flex; flex-wrap: wrap;
 column-gap: 10px; }
 .head .note:not(.text) { flex: 1 1 0; min-width: 180px; }
-.head .note.text { display: block; flex: 1 0 100%; max-width: 100%; line-height: 16px; height: 16px; overflow: hidden; }
+.head .note.text { display: block; flex: 1 0 100%; max-width: 100%; line-height: 1.35; height: 1.35em;
+overflow: hidden; }
 @media (max-width: 599.95px) { .head .note.text { height: auto; } .head .note.text .key { margin-left: 6px; } }
 .whole { display: inline-block; max-width: 100%; vertical-align: top; }
 .key { display: inline-flex; align-items: center; gap: 4px; white-space: nowrap; }

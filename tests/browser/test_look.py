@@ -156,6 +156,9 @@ def test_no_caption_is_cut(open_app, page, query):
             assert app.page.locator(".whole").count() > 2
             assert app.page.locator(".whole").evaluate_all(CUT) == [], size
         app.press("Step").settle()
+    if page == "explorer":
+        app.open(f"{app.home}/explorer?example=three-spirals&present=1")
+        assert app.settle().page.locator(".whole").evaluate_all(CUT) == []
 
 
 @pytest.mark.slow
