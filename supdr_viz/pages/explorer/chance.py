@@ -71,10 +71,10 @@ class Chance(Question):
                 "chance: do not trust its groups.",
                 "warning",
             )
-        if len(answer.permuted_errors):
-            text = f'<div class="beside"><div>{text}</div>{distribution(answer, percent)}</div>'
         how = LEFT_OUT if answer.left_out else FOLDS
         text += paragraph(f"Left-out error: {how}. {SEEN}", "quiet small")
+        if len(answer.permuted_errors):
+            text = f'<div class="beside"><div>{text}</div>{distribution(answer, percent)}</div>'
         return text + (self._twin(answer) if TWIN in self.marks.value else "")
 
     def show(self, answer: LabelPermutation | None) -> None:
