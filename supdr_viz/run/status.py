@@ -9,7 +9,7 @@ from supdr.engine.iterate import Stop
 
 STOP_SENTENCES = {
     Stop.converged: "Converged. Run adds one step.",
-    Stop.max_iter: "Press Run for more iterations.",
+    Stop.max_iter: "Iteration limit reached. Run continues.",
     Stop.no_improvement: "Stopped early: the best iteration is shown. Press Run for more.",
     Stop.diverged: "Diverged: the last finite iteration is shown. Try a smaller learning rate.",
     Stop.interrupted: "",

@@ -25,7 +25,7 @@ SHADES = tuple(Viridis256[24:236])
 # Colours of absolute errors, none to large: about equally bright, so that none fades into a dark or light background.
 ERROR_SHADES = tuple(interp_palette(("#3C8DCB", "#8A86B4", "#C0708E", "#D9663F", "#DF5A00"), 180))
 
-# Colours of trust, from its low percentile to 1: what is wrong is orange, as in errors.
+# Colours of trust, from its low percentile to 1: what is wrong is orange.
 TRUST_SHADES = ERROR_SHADES[::-1]
 
 # Spread of a row's places, as a share of the size of the map, that has the last of `ERROR_SHADES`.

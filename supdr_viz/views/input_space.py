@@ -67,7 +67,11 @@ class InputPlane(PlaneView):
         """Say why rows may be ringed on their own side of a boundary that is drawn: they have other columns, too."""
         if self.points.ring != "error" or self.points.is_regression:
             return "slice of regions"
-        return "slice; rings by all columns" if self.points.small else "slice of regions · rings by all columns"
+        return (
+            "regions: one slice; rings: all columns"
+            if self.points.small
+            else "regions: one slice · rings: by all columns"
+        )
 
 
 class InputSpace(InputPlane):

@@ -24,7 +24,7 @@ KEPT = (
     "Kept are those of a row's nearest on the map that are among its nearest in the data; misplaced is a row whose "
     "neighbours on the map are far away in the data."
 )
-ONLY_TRAINING = "Regions for filled rows; for hollow ones see transform."
+ONLY_TRAINING = "Regions judge filled rows. For new rows press transform."
 
 # Test rows from which on they say how well new rows are separated.
 FEWEST = 20
@@ -144,7 +144,7 @@ def _verdict(quality: MapQuality) -> str:
     measured = np.isfinite(quality.trust)
     kept, misplaced = np.mean(quality.false[measured] == NO_ROW), int((quality.trust[measured] < MISPLACED).sum())
     rows = f"{misplaced:,} row{'s' if misplaced != 1 else ''} misplaced"
-    return f"{per_cent(kept)} of {quality.n_neighbors} neighbours kept, {rows}."
+    return f"{per_cent(kept)} of a row's {quality.n_neighbors} neighbours kept; {rows}."
 
 
 def _number(word: str, value: float, regression: bool) -> Number:

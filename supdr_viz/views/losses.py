@@ -109,7 +109,7 @@ class Losses(CurveView):
             entries = [each for each in entries if each.name != "goal of a step"]
         if self._gap is None:
             return entries
-        name = f"lower bound ({self._gap:.1f} % below)"
+        name = f"lower bound (gap {self._gap:.1f} %)"
         return [replace(entry, name=name) if entry.name.startswith("lower bound") else entry for entry in entries]
 
     @property

@@ -108,7 +108,7 @@ class MethodView(SquareView):
         mode = self._current
         caption = self.picture.caption if self.picture is not None else ""
         if self.picture is not None and self.picture.image is not None and self._greyed(self.picture):
-            return caption or "no tints: rows are not coloured by class"
+            return caption
         return caption or (mode.caption if mode is not None else "")
 
     def _greyed(self, picture: Picture) -> bool:

@@ -244,7 +244,7 @@ export class Plane {
     drawAbove(pen, this)
     if (this.tree.arrows) drawArrows(pen, this)
     pen.restore()
-    if (this.rowsShown && !this.axes && !this.tree.region) drawEdge(pen, this.frame)
+    if (this.rowsShown && !this.axes && !this.tree.region?.image) drawEdge(pen, this.frame)
     if (this.room === WORDS) drawAxisWords(pen, this.frame, this.tree.axis_words)
   }
 

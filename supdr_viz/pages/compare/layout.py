@@ -44,17 +44,16 @@ GRID_CSS = """
 @media (max-width: 999.95px) { :host { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
 @media (max-width: 599.95px) { :host { grid-template-columns: minmax(0, 1fr); } }
 """
-BOX_CSS = widgets.BOX_CSS + ":host { height: auto !important; }"
-RESULTS_CSS = ":host { padding: 2px 8px; }"
 # A phone has both planes of a column side by side, and so more than one column on a screen.
-COLUMN_CSS = """
-@media (max-width: 599.95px) {
-  :host { display: grid !important; grid-template-columns: repeat(2, minmax(0, 1fr)); column-gap: 6px; }
-  :host > * { order: 3; grid-column: 1 / -1; }
-  .column-head { order: 0; }
-  .column-caption { order: 1; grid-column: auto; } .column-plane { order: 2; grid-column: auto; }
-}
+BOX_CSS = f"""{widgets.BOX_CSS} :host {{ height: auto !important; }}
+@media (max-width: 599.95px) {{
+  :host(.column) {{ display: grid !important; grid-template-columns: repeat(2, minmax(0, 1fr)); column-gap: 6px; }}
+  :host(.column) > * {{ order: 3; grid-column: 1 / -1; }}
+  .column-head {{ order: 0; }}
+  .column-caption {{ order: 1; grid-column: auto; }} .column-plane {{ order: 2; grid-column: auto; }}
+}}
 """
+RESULTS_CSS = ":host { padding: 2px 8px; }"
 PLACE_CSS = """
 :host { border-style: dashed; }
 @media (max-width: 999.95px) { :host { grid-column: auto !important; } }
@@ -105,8 +104,8 @@ class ColumnCard:
             pane.css_classes = ["column-plane"]
             self._panes.append(pane)
             parts += [self._captions[name], pane]
-        sheets = [widgets.sheet(css) for css in (BOX_CSS, COLUMN_CSS)]
-        self.view = pn.Column(*parts, pair.hub, stylesheets=sheets, margin=0, **widgets.WIDE)
+        options = {"css_classes": ["column"], "stylesheets": [widgets.sheet(BOX_CSS)], **wide}
+        self.view = pn.Column(*parts, pair.hub, margin=0, **options)
 
     def refresh(
         self,
@@ -163,7 +162,7 @@ def how_it_stands(facts: Facts, task: str, furthest: int = 0) -> str:
     if facts.iteration is None:
         words.append(facts.state)
     elif facts.state == ENDINGS[Stop.max_iter] and facts.iteration < furthest:
-        words.append(f"ended at <b>{facts.iteration:,}</b>")
+        words.append(f"limit at <b>{facts.iteration:,}</b>")
     elif facts.state in SAID_ABOVE:
         words.append(f"iteration <b>{facts.iteration:,}</b>")
     else:

@@ -35,6 +35,9 @@ NO_CLASSES = "The data have no two classes to compare."
 # Columns whose values are drawn.
 DRAWN = 3
 
+# A rule separates little that holds for at most this much more of one class than of the other.
+WEAK = 0.6
+
 
 class ClassPair:
     """Compares two classes that a visitor chooses.
@@ -122,7 +125,7 @@ class ClassPair:
                 f"{name}, share of each class",
                 {names[0]: (own[:, k], f"class {first}"), names[1]: (other[:, k], f"class {second}")},
                 bounds.get(name, ()),
-                "bound of the rule",
+                "threshold of the rule",
             )
             for k, name in ((k, explanation.names[k]) for k in order)
             if np.isfinite(explanation.effects[k])
@@ -150,11 +153,15 @@ def pair_text(
     where = "All rows" if everywhere else "Among the selected rows"
     text = f"{where}: {explanation.n_selected:,} rows of {first}, {explanation.n_rest:,} of {second}. "
     if word := effect_word(explanation.effects[0]):
-        text += f"They differ most in {explanation.names[0]}: the effect is {word}. "
+        text += (
+            f"They differ most in {explanation.names[0]}: the effect is {word} ({abs(explanation.effects[0]):.2f}). "
+        )
     if explanation.rule:
         rule = typeset(" and ".join(map(str, explanation.rule)))
         here, there = map(per_cent, (explanation.holds, explanation.rest_holds))
-        text += f"The rule {rule} holds for {here} of {first} and {there} of {second}."
+        text += f"The rule {rule} holds for {here} of {first} and {there} of {second}"
+        weak = explanation.holds - explanation.rest_holds < WEAK
+        text += ": no simple rule separates them well." if weak else "."
     else:
         text += "No rule with intervals of a few columns separates them."
     heads = ("column", "effect size", f"mean of {first}", f"mean of {second}")

@@ -208,7 +208,7 @@ class SensitivityLayout:
         protocol += ", with test rows as unlabelled rows" if settings.transductive else ""
         protocol += ", with warm starts" if settings.warm else ""
         if len(titles) < 3:
-            words = f"Colour: mean {metric} over {protocol}. ★: the best; orange frame: the current setting."
+            words = f"Colour: mean {metric} over {protocol}. ★: the best; red frame: the current setting."
         else:
             words = f"Each line is a cell: its parameters and the mean {metric} over {protocol}."
         words += " A click opens a cell in Explore."
@@ -219,7 +219,7 @@ class SensitivityLayout:
         self._curve_words = "Mean ± standard deviation over folds"
         if len(titles) > 1:
             others = "the other axis" if len(titles) == 2 else "the other axes"
-            self._curve_words = f"Mean ± deviation over {others}; dashed: best"
+            self._curve_words = f"Mean ± standard deviation over {others}; dashed: best cell"
         self.result.object = NO_RESULT
         self._n_cells, self._n_fits, self._note = settings.n_cells, settings.n_fits, f" {note}" if note else ""
         self.arrange()

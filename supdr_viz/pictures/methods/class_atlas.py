@@ -125,4 +125,4 @@ def _numbers(fitted: Any) -> tuple[Number, ...]:
     return (Number(name, int((fitted.doubt_ >= DOUBTFUL).sum()), help="as predicted without the row's own label"),)
 
 
-CHARTS = Mode("charts", "charts", "Class charts", "stronger tint: surer class", charts)
+CHARTS = Mode("charts", "charts", "Class charts", "darker: more certain", charts)

@@ -145,7 +145,7 @@ def spokes(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot,
 
 
 TARGETS = Mode("targets", "targets", "Targets", "F(x) → z", targets)
-MEANS = Mode("means", "means", "Class means", "equally far apart?", class_means)
+MEANS = Mode("means", "means", "Class means", "their distances", class_means)
 SPOKES = Mode("spokes", "spokes", "Spokes", "left out → fitted", spokes)
 
 

@@ -59,7 +59,7 @@ def test_rows_are_placed_where_the_regions_decide_for_new_ones(calibrate, said):
 @pytest.mark.slow
 def test_the_clock_may_count_time():
     with compared() as visitor:
-        visitor.do(lambda: visitor.widget("", options=["same iteration", "same time"]).param.update(value="same time"))
+        visitor.do(lambda: visitor.widget("Compare at the").param.update(value="same time"))
         assert "lockstep=time" in visitor.settle().query
 
 
@@ -117,6 +117,6 @@ def test_keys_act_on_all_columns():
 )
 def test_where_a_column_stands_is_said_in_one_line(state, iteration, said):
     facts = SimpleNamespace(scores={"test": 100.0}, iteration=iteration, state=state)
-    assert "ended at <b>4,000</b>" in how_it_stands(facts, "classification", 5_000) or state != "iteration limit"
+    assert "limit at <b>4,000</b>" in how_it_stands(facts, "classification", 5_000) or state != "iteration limit"
     assert how_it_stands(facts, "classification") == said
     assert len(re.sub("<.*?>", "", said)) <= 39  # at 1,280 pixels a column has no room for more

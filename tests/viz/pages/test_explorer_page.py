@@ -44,7 +44,7 @@ def test_latent_coordinates_on_offer_are_those_that_the_method_chose():
 
 def test_speed_is_part_of_the_address():
     with Visitor("?data=iris&method=LSDR") as visitor:
-        visitor.do(lambda: visitor.widget("", options=["slow", "normal", "fast"]).param.update(value="slow"))
+        visitor.do(lambda: visitor.widget("Speed").param.update(value="slow"))
         assert "speed=slow" in visitor.settle().query
 
 
@@ -358,7 +358,7 @@ def test_all_rows_labelled_leave_no_ring_and_keep_the_choice():
     ("query", "words", "more"),
     [
         ("?data=iris&method=LDA", "Fitted in one step.", 0),
-        ("?data=iris&method=MAC&method.max_iter=5", "Press Run for more iterations.", 5),
+        ("?data=iris&method=MAC&method.max_iter=5", "Iteration limit reached. Run continues.", 5),
         ("?data=moons&method=MAC&method.max_iter=500", "Converged. Run adds one step.", 1),
     ],
 )
