@@ -90,7 +90,7 @@ def lengths(kind: Kind, boxes: Sequence[Sequence[float]]) -> list[str]:
 
 
 def _length(pixels: float, share: float, step: float) -> str:
-    terms = [(pixels, "px", 1), (share, "cqw", 3), (step, " * var(--step)", 3)]
+    terms = [(pixels, "px", 2), (share, "cqw", 3), (step, " * var(--step)", 5)]
     written = [f"{round(value, digits):g}{unit}" for value, unit, digits in terms if abs(value) > 0.002]
     if not written:
         return "0"
