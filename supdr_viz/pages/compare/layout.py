@@ -49,8 +49,9 @@ BOX_CSS = f"""{widgets.BOX_CSS} :host {{ height: auto !important; }}
 @media (max-width: 599.95px) {{
   :host(.column) {{ display: grid !important; grid-template-columns: repeat(2, minmax(0, 1fr)); column-gap: 6px; }}
   :host(.column) > * {{ order: 3; grid-column: 1 / -1; }}
-  .column-head {{ order: 0; }}
-  .column-caption {{ order: 1; grid-column: auto; }} .column-plane {{ order: 2; grid-column: auto; }}
+  :host(.column) > .column-head {{ order: 0; }}
+  :host(.column) > .column-caption {{ order: 1; grid-column: auto; }}
+  :host(.column) > .column-plane {{ order: 2; grid-column: auto; }}
 }}
 """
 RESULTS_CSS = ":host { padding: 2px 8px; }"

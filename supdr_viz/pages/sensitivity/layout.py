@@ -219,7 +219,7 @@ class SensitivityLayout:
         self._curve_words = "Mean ± standard deviation over folds"
         if len(titles) > 1:
             others = "the other axis" if len(titles) == 2 else "the other axes"
-            self._curve_words = f"Mean ± standard deviation over {others}; dashed: best cell"
+            self._curve_words = f"Mean ± SD over {others}; dashed: best cell"
         self.result.object = NO_RESULT
         self._n_cells, self._n_fits, self._note = settings.n_cells, settings.n_fits, f" {note}" if note else ""
         self.arrange()
