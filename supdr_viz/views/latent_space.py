@@ -24,7 +24,7 @@ KEPT = (
     "Kept are those of a row's nearest on the map that are among its nearest in the data; misplaced is a row whose "
     "neighbours on the map are far away in the data."
 )
-ONLY_TRAINING = "Regions judge filled rows. For new rows press transform."
+ONLY_TRAINING = "Regions judge filled rows; see transform."
 
 # Test rows from which on they say how well new rows are separated.
 FEWEST = 20

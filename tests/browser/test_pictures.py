@@ -66,7 +66,7 @@ def test_the_bound_of_mac_closes_in_from_below(open_app):
     assert len(bound) >= 2
     assert (bound <= objective * (1 + 1e-5)).all()
     assert (np.diff(bound) >= -1e-5 * bound[:-1]).all()
-    gap = re.search(r"([\d.]+) % below", app.page.locator(".key").filter(has_text="lower bound").inner_text())
+    gap = re.search(r"gap ([\d.]+) %", app.page.locator(".key").filter(has_text="lower bound").inner_text())
     assert float(gap[1]) == pytest.approx(100 * (1 - bound[-1] / objective[-1]), abs=0.2)
     at_end = numbers_said(app)
     assert at_end != at_start
@@ -137,7 +137,7 @@ def test_every_picture_of_the_gate(open_app):
 @pytest.mark.slow
 def test_every_picture_of_sdr_glm(open_app):
     app = open_app(BITS)
-    assert "no regions" in app.head("input")
+    assert "too little to draw regions" in app.head("input")
     app.press("Run").settle()
     said = {
         ("as new rows", "New rows"): "size of transform",
@@ -155,7 +155,8 @@ def test_every_picture_of_sdr_glm(open_app):
     assert float(app.facts["least rise"]) > 0
     assert float(app.facts["J"]) == pytest.approx(-app.number("objective"), rel=2e-3)
     scrub(app, "Home")
-    assert set(app.facts) == {"J"}  # the start alone has no rise
+    assert "J" in app.facts
+    assert "least rise" not in app.facts  # the start alone has none
     app.press("Live").settle()
     assert "settings changed" not in app.texts(".keys")
     app.nudge("Reconstruction ratio", times=6)
