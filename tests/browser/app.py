@@ -207,7 +207,7 @@ class App:
         return {each[1]: each[2].replace("\u2212", "-") for each in found if each}
 
     def _said(self):
-        return self.page.locator(".said > span").all_inner_texts()
+        return self.page.locator(".card.method .said > span").all_inner_texts()
 
     def column(self, source, name):
         """A column of a named data source, as the browser holds it."""
