@@ -18,7 +18,7 @@ from supdr_viz.ui.visitor import HeldFiles, Tickets, Visit
 
 
 class Addresses:
-    """Which addresses the server of this process has for the pages: by itself those of ``supdr-viz``.
+    """Addresses at which this process serves the pages; until a server tells them, those of ``supdr-viz``.
 
     `own`: names of the pages that have an address of their own, their name; `other`: address at which every other page
     is reached, as ``?page=NAME``.

@@ -127,8 +127,8 @@ class FrameBuilder:
         the last complete one. `everyone`: whether all new rows that are drawn are embedded; else of many those of a
         sample are, and the others have no place.
         """
-        latent, pulled = self._positions(fitted, options, everyone)
         as_new, calibrates = options.latent == "transform", bool(getattr(fitted, "refits_head", False))
+        latent, pulled = self._positions(fitted, options, everyone, as_new=as_new, calibrates=calibrates)
         assert self.plane is not None
         n_components = fitted.embedding_.shape[1]
         if not incomplete:
@@ -158,16 +158,17 @@ class FrameBuilder:
             only_training=calibrates and not as_new,
         )
 
-    def _positions(self, fitted: Any, options: DisplayOptions, everyone: bool) -> tuple[NDArray, NDArray | None]:
+    def _positions(
+        self, fitted: Any, options: DisplayOptions, everyone: bool, *, as_new: bool, calibrates: bool
+    ) -> tuple[NDArray, NDArray | None]:
         """Return where rows stand, as learnt or as new ones, and where they stand the other way if both are joined."""
-        embedding, as_new = fitted.embedding_, options.latent == "transform"
+        embedding = fitted.embedding_
         some_train, some_test = (self._drawn_train, self._drawn_test) if everyone else (self._few_train, self._few_test)
         both = options.pull or as_new
         folded = self._embedded(fitted, self.split.X_train, some_train) if both else embedding
         shown, other = (folded, embedding) if as_new else (embedding, folded)
         test = self._embedded(fitted, self.split.X_test, some_test)
         self.complete = some_test is self._drawn_test
-        calibrates = bool(getattr(fitted, "refits_head", False))
         latent = self._place(shown, test, options.latent_axes, as_new=as_new, calibrates=calibrates)
         self._everyone = partial(latent_rows, fitted, self.split, options.latent)
         assert self.plane is not None

@@ -127,8 +127,7 @@ def test_a_snapshot_resumes_and_holds_references(case):
     rows, labels = (spread(values, 4) for values in data)
     steps = list(model(kind, **settings).iterate(rows, labels))
     again = list(model(kind, **settings, max_iter=1).iterate(rows, labels, start=steps[1]))
-    # Where arrays lie in memory may move the last digit of a sum.
-    assert [step.objective for step in again] == pytest.approx([step.objective for step in steps[1:]], rel=1e-12)
+    assert [step.objective for step in again] == [step.objective for step in steps[1:]]
     assert not any(isinstance(part, np.ndarray) for part in steps[1].state.latent.parts)
     for other in (spread(data[0] + 1.0, 4), spread(data[0], 3)):
         with pytest.raises(ValueError, match="belongs to other rows or other partitions"):

@@ -44,16 +44,7 @@ GRID_CSS = """
 @media (max-width: 999.95px) { :host { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
 @media (max-width: 599.95px) { :host { grid-template-columns: minmax(0, 1fr); } }
 """
-# A phone has both planes of a column side by side, and so more than one column on a screen.
-BOX_CSS = f"""{widgets.BOX_CSS} :host {{ height: auto !important; }}
-@media (max-width: 599.95px) {{
-  :host(.column) {{ display: grid !important; grid-template-columns: repeat(2, minmax(0, 1fr)); column-gap: 6px; }}
-  :host(.column) > * {{ order: 3; grid-column: 1 / -1; }}
-  :host(.column) > .column-head {{ order: 0; }}
-  :host(.column) > .column-caption {{ order: 1; grid-column: auto; }}
-  :host(.column) > .column-plane {{ order: 2; grid-column: auto; }}
-}}
-"""
+BOX_CSS = widgets.BOX_CSS + ":host { height: auto !important; }"
 RESULTS_CSS = ":host { padding: 2px 8px; }"
 PLACE_CSS = """
 :host { border-style: dashed; }
@@ -91,22 +82,18 @@ class ColumnCard:
     def __init__(self, column: Column) -> None:
         pair = column.pair
         wide: dict[str, Any] = widgets.WIDE
-        self.head = pair.hub.words(
-            "head", css=CARD_CSS, css_classes=["column-head"], margin=(0, 4, 2, 4), min_height=37, **wide
-        )
-        options: dict[str, Any] = {"css_classes": ["column-caption"], "margin": (2, 4, 1, 4), **wide}
+        self.head = pair.hub.words("head", css=CARD_CSS, margin=(0, 4, 2, 4), min_height=37, **wide)
         self._captions = {
-            name: pair.hub.words(f"head of {name}", css=CAPTION_CSS, **options) for name in ("latent", "input")
+            name: pair.hub.words(f"head of {name}", css=CAPTION_CSS, margin=(2, 4, 1, 4), **wide)
+            for name in ("latent", "input")
         }
         self._panes = []
         parts: list[Any] = [self.head]
         for name in ("latent", "input"):
             pane = pair.hub.square(name)
-            pane.css_classes = ["column-plane"]
             self._panes.append(pane)
             parts += [self._captions[name], pane]
-        options = {"css_classes": ["column"], "stylesheets": [widgets.sheet(BOX_CSS)], **wide}
-        self.view = pn.Column(*parts, pair.hub, margin=0, **options)
+        self.view = pn.Column(*parts, pair.hub, stylesheets=[widgets.sheet(BOX_CSS)], margin=0, **wide)
 
     def refresh(
         self,

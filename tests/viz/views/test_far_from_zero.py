@@ -124,8 +124,7 @@ def test_the_picture_is_that_of_the_same_rows_at_zero(runs):
     np.testing.assert_allclose(np.array(planes[0]["extent"]) - AWAY, planes[1]["extent"], atol=1e-5)
     if planes[1]["region"] is not None:
         assert np.mean(planes[0]["region"]["image"] != planes[1]["region"]["image"]) < 0.01
-        # Up to the tolerance of inner solvers.
-        np.testing.assert_allclose(planes[0]["boundary"] - AWAY, planes[1]["boundary"], atol=3e-2)
+        np.testing.assert_allclose(planes[0]["boundary"] - AWAY, planes[1]["boundary"], atol=1e-2)
     if far.points.is_regression:
         assert len(np.unique(decode(encode(far.stage.get("rows")))["colour"])) == N
         legend = class_legend(far.points.scene)[0].ends
