@@ -17,6 +17,7 @@ from supdr.engine.iterate import Snapshot
 from supdr_viz.data.split import Split
 from supdr_viz.export.progress import Progress, no_progress
 from supdr_viz.pictures.error_rates import error_rates
+from supdr_viz.pictures.map_quality import sampled
 from supdr_viz.pictures.methods import Mode, mode_of
 from supdr_viz.pictures.scene import thinned
 from supdr_viz.pictures.surface import evaluate
@@ -90,9 +91,9 @@ def make_replay(
     if not recorded:
         raise ValueError("There is nothing to show yet: run the method first.")
     options = options or DisplayOptions()
-    # Trust is measured for the page's map only, and the spread where the page asked for it.
-    if options.colour_by == "trust" or (options.colour_by == "spread" and spread is None):
+    if options.colour_by == "spread" and spread is None:  # it is measured where the page asked for it
         options = replace(options, colour_by="label")
+    options = replace(options, truth="trust" in (options.colour_by, options.size_by))
     mode = mode_of(recorded[-1][1], scene.task, options.method_mode, images=scene.images is not None)
     if mode is None or mode.is_measured:  # an experiment takes minutes: it stays in the app
         mode, options = None, replace(options, method_mode="none")
@@ -116,6 +117,9 @@ def make_replay(
             segments=tuple(segment for segment in segments if segment <= snapshot.iteration),
         )
         frame, surface = _drawn(builder, draw, fitted, mode)
+        if options.truth and builder.places is not None:
+            builder.truth = sampled(builder.input_rows, builder.places, snapshot.iteration, size=None)
+            frame = replace(frame, truth=builder.truth)
         surface = builder.valued(surface, fitted, options)
         caption = frame.latent_caption
         numbers = {"objective": snapshot.objective, **error_rates(surface, scene, snapshot)}

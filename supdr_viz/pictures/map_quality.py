@@ -83,16 +83,21 @@ def measuring(input_rows: InputRows, places: NDArray, iteration: int) -> Measuri
 
 
 def sampled(
-    input_rows: InputRows, places: NDArray, iteration: int, number: int, before: MapQuality | None
+    input_rows: InputRows,
+    places: NDArray,
+    iteration: int,
+    number: int = 0,
+    before: MapQuality | None = None,
+    size: int | None = SAMPLE,
 ) -> MapQuality:
     """Measure some rows of a map that changes; the others keep what was measured before.
 
     `places` (n, 2): where the rows stand on the map; `number`: of the sample: each has other rows, until all had their
-    turn. Returns without numbers of the whole map.
+    turn; `size`: most rows of a sample, None: all that are looked at. Returns without numbers of the whole map.
     """
     X, drawn = input_rows.rows, input_rows.scene.looked_at
     k, looked_at = usable_neighbors(len(X)), np.arange(len(X)) if drawn is None else drawn
-    turns = -(-len(looked_at) // SAMPLE)
+    turns = 1 if size is None else -(-len(looked_at) // size)
     rows = np.sort(np.random.default_rng(0).permutation(looked_at)[number % turns :: turns])
     if before is None:
         trust, continuity = np.full((2, len(X)), np.nan)

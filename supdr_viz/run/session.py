@@ -181,7 +181,7 @@ class Session:
     def set_display(self, settings: Settings, **changes: Any) -> None:
         """Change what frames show; `changes` are fields of `DisplayOptions` that each page has of its own."""
         axes = settings.latent_axes if isinstance(settings.latent_axes, tuple) else None
-        measures = self.measures or settings.colour_by == "trust"
+        measures = self.measures or "trust" in (settings.colour_by, settings.size_by)
         options = replace(self.options, latent=settings.latent_shown, latent_axes=axes, truth=measures, **changes)
         if options != self.options:
             self.options = options

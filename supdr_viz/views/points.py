@@ -243,6 +243,8 @@ class Points:
             if self.colour_by == "trust":
                 self._colour()
                 self._ring()
+            if self.size_by == "trust":
+                self._show_sizes()
         self._link()
 
     def show_surface(self, surface: Surface) -> None:

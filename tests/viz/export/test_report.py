@@ -18,12 +18,14 @@ import pytest
 from PIL import Image
 
 from supdr.engine import optional
+from supdr.quality import row_trustworthiness
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.export.film import LAST_DURATION, STEP, gif, mp4, picture
 from supdr_viz.export.progress import no_progress
 from supdr_viz.export.replay import make_replay
 from supdr_viz.export.report import film_data, report
 from supdr_viz.export.work import export_work
+from supdr_viz.pictures.map_quality import InputRows
 from supdr_viz.pictures.methods import modes_of
 from supdr_viz.pictures.row_colours import row_colours
 from supdr_viz.pictures.row_columns import RowColumns
@@ -143,6 +145,17 @@ def test_the_report_has_the_colours_of_the_page_and_says_what_they_mean(meaning)
     said = {"column:species name": "round", "latent:1": "z1"}.get(meaning, meaning.removeprefix("column:"))
     assert any(said in text for text in words)
     assert ("missing" in words) is (meaning == "column:species name")
+
+
+def test_the_report_colours_every_moment_by_the_trust_of_its_own_map(session):
+    replay = film(session, limit=3, colour_by="trust", size_by="trust")
+    rows = InputRows(session.scene, session.split).rows
+    data = film_data(replay)
+    for moment, tree in zip(replay.moments, trees(data), strict=True):
+        expected = row_trustworthiness(rows, moment.frame.latent, n_neighbors=moment.frame.truth.n_neighbors)
+        np.testing.assert_allclose(tree["rows"]["colour"], expected, rtol=1e-6)
+        assert len(set(tree["rows"]["sizes"])) > 1
+    assert any(text.startswith("trust") for text, *_ in data["legend"])
 
 
 def test_the_report_shows_what_the_method_shows(session):

@@ -154,11 +154,12 @@ def test_nothing_is_measured_unless_it_is_asked_for(hands, player):
     assert frame.truth is None
 
 
-def test_colours_by_trust_ask_for_it(hands):
+@pytest.mark.parametrize("meaning", ["colour_by", "size_by"])
+def test_colours_and_sizes_by_trust_ask_for_it(hands, meaning):
     session = Session(hands.pool, lambda: None)
     session.apply(Experiment(WINE))
     assert not session.options.truth
-    session.apply(Experiment(dataclasses.replace(WINE, colour_by="trust")))
+    session.apply(Experiment(dataclasses.replace(WINE, **{meaning: "trust"})))
     assert session.options.truth
     session.close()
 
@@ -184,6 +185,17 @@ def test_rows_have_the_colour_of_their_trust(board):
     assert scale["low"] <= np.percentile(trust, 2) <= scale["low"] + 0.01
     entries = class_legend(board.points.scene, "trust", trust)
     assert [entry.text for entry in entries][:2] == [f"trust {scale['low']:g} or less to 1", "misplaced"]
+
+
+def test_rows_have_the_size_of_their_trust_as_soon_as_it_is_measured():
+    board, scene = Board(), make_scene()
+    board.show_scene(scene)
+    board.points.show_colours("label", "trust")
+    board.show_frame(make_frame(scene, 4))
+    assert not board.stage.get("rows", "sizes").any()
+    board.show_frame(dataclasses.replace(make_frame(scene, 5), truth=some_truth(scene)))
+    trust, sizes = some_truth(scene).trust, board.stage.get("rows", "sizes")
+    assert sizes[np.argmin(trust)] < sizes[np.argmax(trust)]
 
 
 def test_lost_neighbours_are_told_while_they_are_those_of_the_rows_on_display(board):
