@@ -20,6 +20,10 @@ LANES = 128  # running extrema kept side by side: an elementwise minimum vectori
 MIN_CURVATURE = 1e-12  # duplicates have K_ii + K_jj - 2 K_ij = 0
 MIN_BURST = 64
 
+# Candidates this near to the best, as a share of the tolerance and of the gain, tie: a pair step leaves its two
+# variables with equal gradients, and rounding, which differs between libraries, must not choose between them.
+TIED_GRADIENT, TIED_GAIN = 1e-6, 1e-9
+
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_rows(K, rows, coef, out):  # noqa: ANN001
@@ -52,8 +56,11 @@ def gather(K, rows, start, stop, out):  # noqa: ANN001
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _shift_and_find_riser(gradient, row_i, row_j, step, rise, lowest):  # noqa: ANN001
-    """Add step (row_i - row_j) to `gradient` in place; return i, the variable that may rise with the least one."""
+def _shift_and_find_riser(gradient, row_i, row_j, step, rise, lowest, tol):  # noqa: ANN001
+    """Add step (row_i - row_j) to `gradient` in place; return i, the variable that may rise with the least one.
+
+    The first of those that tie by `TIED_GRADIENT`, in the order of the lanes.
+    """
     n = gradient.shape[0]
     lowest[:] = 2.0 * BLOCKED
     for start in range(0, n, LANES):
@@ -66,20 +73,25 @@ def _shift_and_find_riser(gradient, row_i, row_j, step, rise, lowest):  # noqa: 
             g[k] += step * (a[k] - b[k])
         for k in range(g.shape[0]):
             lowest[k] = min(lowest[k], g[k] + blocked[k])
-    lane = 0
+    least = lowest[0]
     for k in range(1, LANES):
-        if lowest[k] < lowest[lane]:
-            lane = k
-    i = min(lane, n - 1)
+        least = min(least, lowest[k])
+    least += TIED_GRADIENT * tol
+    lane = 0
+    while lane < LANES - 1 and not lowest[lane] <= least:
+        lane += 1
     for k in range(lane, n, LANES):
-        if gradient[k] + rise[k] < gradient[i] + rise[i]:
-            i = k
-    return i
+        if gradient[k] + rise[k] <= least:
+            return k
+    return min(lane, n - 1)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _find_faller(row, diagonal_i, diagonal, gradient, fall, least, gain, widest):  # noqa: ANN001
-    """Return j with the largest second-order gain (g_j - g_i)^2 / (K_ii + K_jj - 2 K_ij), and max g_j - g_i."""
+    """Return j with the largest second-order gain (g_j - g_i)^2 / (K_ii + K_jj - 2 K_ij), and max g_j - g_i.
+
+    The first of those that tie by `TIED_GAIN`, in the order of the lanes.
+    """
     n = gradient.shape[0]
     gain[:] = 0.0
     widest[:] = -BLOCKED
@@ -95,21 +107,20 @@ def _find_faller(row, diagonal_i, diagonal, gradient, fall, least, gain, widest)
             violation = max(violation, 0.0)
             curvature = max(diagonal_i + k_jj[k] - 2.0 * k_ij[k], MIN_CURVATURE)
             gain[k] = max(gain[k], violation * violation / curvature)
-    lane = 0
+    best = 0.0
     spread = -BLOCKED
     for k in range(LANES):
         spread = max(spread, widest[k])
-        if gain[k] > gain[lane]:
-            lane = k
-    j = min(lane, n - 1)
-    best = -1.0
+        best = max(best, gain[k])
+    best *= 1.0 - TIED_GAIN
+    lane = 0
+    while lane < LANES - 1 and not gain[lane] >= best:
+        lane += 1
     for k in range(lane, n, LANES):
         violation = max(gradient[k] + fall[k] - least, 0.0)
-        candidate = violation * violation / max(diagonal_i + diagonal[k] - 2.0 * row[k], MIN_CURVATURE)
-        if candidate > best:
-            best = candidate
-            j = k
-    return j, spread
+        if violation * violation / max(diagonal_i + diagonal[k] - 2.0 * row[k], MIN_CURVATURE) >= best:
+            return k, spread
+    return min(lane, n - 1), spread
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -120,11 +131,12 @@ def pair_steps(K, diagonal, gradient, beta, lower, upper, rise, fall, tol, max_s
     second-order working sets).  The spread is the one before the last step when the steps ran out.
     """
     lanes = np.empty((2, LANES))
-    i = _shift_and_find_riser(gradient, diagonal, diagonal, 0.0, rise, lanes[0])
+    i = _shift_and_find_riser(gradient, diagonal, diagonal, 0.0, rise, lanes[0], tol)
     spread = BLOCKED
     for done in range(max_steps):
         row_i = K[i]
         j, spread = _find_faller(row_i, diagonal[i], diagonal, gradient, fall, gradient[i], lanes[0], lanes[1])
+        spread += TIED_GRADIENT * tol  # a variable that ties with i may have a smaller gradient
         if not spread >= tol:
             return done, spread
         room_i = upper[i] - beta[i]
@@ -137,7 +149,7 @@ def pair_steps(K, diagonal, gradient, beta, lower, upper, rise, fall, tol, max_s
         fall[i] = 0.0
         fall[j] = 0.0 if beta[j] > lower[j] else -BLOCKED
         rise[j] = 0.0
-        i = _shift_and_find_riser(gradient, row_i, K[j], step, rise, lanes[0])
+        i = _shift_and_find_riser(gradient, row_i, K[j], step, rise, lanes[0], tol)
     return max_steps, spread
 
 
