@@ -1,5 +1,6 @@
 """Data of one's own are a drop away, and their columns name the axes."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.app import SHOWN
@@ -20,6 +21,7 @@ CLEAR = """(name) => {
 """Whether a square is shown as it is, not as what the controls have left behind."""
 
 
+@pytest.mark.slow
 def test_a_sample_is_opened_by_the_keyboard_and_a_file_is_dropped_anywhere_looked_at_and_used(app):
     app.button("Open a file …").press("Enter")
     app.until_seen("Or open a sample table")

@@ -118,6 +118,7 @@ def test_a_class_follows_a_run_of_it_and_takes_it_over(plain):
     assert re.match(r"explorer\?(?!page=)", take.get_attribute("href"))
 
 
+@pytest.mark.slow
 def test_where_the_socket_does_not_open_the_page_works_and_says_once_what_it_lacks(plain):
     plain.page.route_web_socket(re.compile("/stage"), lambda socket: socket.close())
     frames = Frames(plain.page)

@@ -1,5 +1,6 @@
 """Presenting in a browser: what fills the window, which keys lead on, and that all comes back."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import NAMELESS, findings
@@ -46,6 +47,7 @@ def test_two_squares_fill_the_window_and_keys_lead_through_examples(open_app):
     assert app.focused.endswith("Step")
 
 
+@pytest.mark.slow
 def test_one_line_says_what_a_room_must_know_in_letters_that_it_can_read(open_app):
     app = open_app("?example=three-spirals&present=1")
     foot = app.page.locator(".foot")
