@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.spatial.distance import pdist
 
 from supdr.quality.near import NO_ROW
 from supdr_viz.data.number_format import per_cent
 from supdr_viz.pictures.picture import Number
+from supdr_viz.pictures.row_colours import CHANCE, shows_target
 from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
 from supdr_viz.views.colours import MISPLACED
 from supdr_viz.views.figures import LegendEntry
 from supdr_viz.views.plane import PlaneView, ring_entry
-from supdr_viz.views.points import Points
+from supdr_viz.views.points import Points, shorten
 
 # Measures of `supdr.quality` that are said on pointing at the verdict: in a word, and in a few.
 MEASURES = {
@@ -20,11 +24,13 @@ MEASURES = {
     "knn_error": ("k-NN error", "of a vote of the nearest on the map"),
 }
 
-KEPT = (
-    "Kept are those of a row's nearest on the map that are among its nearest in the data; misplaced is a row whose "
-    "neighbours on the map are far away in the data."
-)
 ONLY_TRAINING = "Regions judge filled rows; see transform."
+
+# Names stand this far above most rows of their class, and at least so far apart, as shares of the size of the map.
+ABOVE, APART = 0.035, 0.06
+
+# More classes are not named.
+MOST_NAMED = 20
 
 # Test rows from which on they say how well new rows are separated.
 FEWEST = 20
@@ -45,6 +51,11 @@ class LatentSpace(PlaneView):
         """Follow the extent; the points themselves move by `Points.show_frame`."""
         self.hold(frame.latent_extent)
         self.put(threads=self.points.pulled and frame.pulled is not None, axis_words=list(frame.axis_words))
+        self.show_colours()
+
+    def show_colours(self) -> None:
+        """Name the classes on the map where no colour does."""
+        self.put(names=_names(self.points))
 
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface."""
@@ -73,7 +84,8 @@ class LatentSpace(PlaneView):
         ]
         rows = f"the {quality.n_new:,} test rows" if quality.n_new else "all rows"
         numbers = f"Of {rows}: {', '.join(said)}. " if said else ""
-        return f"{numbers}{KEPT}"
+        kept = np.mean(quality.false[np.isfinite(quality.trust)] == NO_ROW)
+        return f"{numbers}Of the neighbours on the map {per_cent(kept)} are neighbours in the data."
 
     @property
     def verdict(self) -> str:
@@ -141,10 +153,33 @@ def _outside(frame: Frame) -> int:
 
 def _verdict(quality: MapQuality) -> str:
     """Say in a line how far the map can be trusted, of the rows that were looked at."""
-    measured = np.isfinite(quality.trust)
-    kept, misplaced = np.mean(quality.false[measured] == NO_ROW), int((quality.trust[measured] < MISPLACED).sum())
-    rows = f"{misplaced:,} row{'s' if misplaced != 1 else ''} misplaced"
-    return f"{per_cent(kept)} of a row's {quality.n_neighbors} neighbours kept; {rows}."
+    misplaced = int((quality.trust[np.isfinite(quality.trust)] < MISPLACED).sum())
+    rows = f"{misplaced:,} row{' is' if misplaced == 1 else 's are'} misplaced"
+    nearest = f"{quality.n_neighbors} neighbours on the map are"
+    return f"Trust is 1 if a row's {nearest} also those in the data, {CHANCE:g} by chance. {rows}."
+
+
+def _names(points: Points) -> list[list[Any]]:
+    """Return place and name of each class where rows are not coloured by class: above most of its rows.
+
+    Returns nothing where names would lie on top of one another.
+    """
+    scene, frame = points.scene, points.frame
+    if scene is None or frame is None or len(frame.latent) != len(scene.code) or not scene.class_names:
+        return []
+    if shows_target(scene, points.colour_by):
+        return []
+    left, right, bottom, top = frame.latent_extent
+    known = np.isfinite(scene.target) & np.isfinite(frame.latent).all(axis=1) & ~scene.is_test
+    names: list[tuple[float, float, str]] = []
+    for code, name in enumerate(scene.class_names):
+        own = frame.latent[known & (scene.code == code)]
+        if len(own):
+            upper = float(np.quantile(own[:, 1], 0.95)) + ABOVE * (top - bottom)
+            names.append((float(np.median(own[:, 0])), min(upper, top - ABOVE * (top - bottom)), shorten(name)))
+    places = np.array([[(x - left) / (right - left), (y - bottom) / (top - bottom)] for x, y, _ in names])
+    told = 1 < len(names) <= MOST_NAMED and pdist(places).min() > APART
+    return [[*each] for each in names] if told else []
 
 
 def _number(word: str, value: float, regression: bool) -> Number:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from supdr_viz.pictures.picture import Picture, RowValue, some_rows
 from supdr_viz.pictures.row_colours import (
+    categories,
     hidden_rows,
     meaning_of,
     row_colours,
@@ -22,7 +23,16 @@ from supdr_viz.pictures.row_colours import (
 )
 from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
 from supdr_viz.ui.theme import palette
-from supdr_viz.views.colours import ERROR_SHADES, LARGE_SPREAD, SHADES, UNKNOWN, misplaced_rows, scale, shades_of
+from supdr_viz.views.colours import (
+    LARGE_SPREAD,
+    MISPLACED,
+    SHADES,
+    TRUSTS,
+    UNKNOWN,
+    misplaced_rows,
+    scale,
+    tells_doubt,
+)
 from supdr_viz.views.marker_shapes import SHAPES
 from supdr_viz.views.stage.constants import DRAWN
 from supdr_viz.views.stage.packed_positions import Places, packed_places, unpacked_places
@@ -95,7 +105,12 @@ RINGS = {
     "support": Ring("support vectors", "support", 1.1, 1.0, "support vector", ""),
     "labelled": Ring("labelled", "text", 1.5, 0.9, "labelled row", "Rows whose label the method sees."),
     "misplaced": Ring(
-        "misplaced", "text", 1.7, 1.0, "misplaced row", "Rows whose trust is nearer to chance, 0.5, than to 1."
+        f"misplaced: below {MISPLACED:g}",
+        "text",
+        1.7,
+        1.0,
+        "misplaced row",
+        "Rows whose trust is nearer to chance, 0.5, than to 1.",
     ),
 }
 
@@ -103,7 +118,7 @@ RINGS = {
 def ring_role(ring: str, colour_by: str) -> str:
     """Return the colour of rings, a key of `RINGS`, where colours of rows mean `colour_by`."""
     role = RINGS[ring].role
-    return "text" if role == "error" and shades_of(colour_by) is ERROR_SHADES else role  # points may have its colour
+    return "text" if role == "error" and tells_doubt(colour_by) else role  # points may have its colour
 
 
 class Points:
@@ -328,7 +343,8 @@ class Points:
 
     def _show_colours(self) -> None:
         if self.scene is not None:
-            self.stage.put("rows", colour=self._of(self._values(self.scene, self.colour_by)))
+            colour = self._of(self._values(self.scene, self.colour_by))
+            self.stage.put("rows", colour=colour, above=_above(self.scene, self.colour_by))
 
     def _show_shapes(self) -> None:
         if self.scene is not None:
@@ -564,10 +580,18 @@ def _shapes(scene: Scene, colour_by: str) -> NDArray:
     return (row_shapes(scene, colour_by) % SHAPES).astype(np.uint8)
 
 
+def _above(scene: Scene, colour_by: str) -> str:
+    """Return which rows are drawn last, so that no others cover them: those of "low" or "high" values; empty: mixed."""
+    if categories(scene, colour_by) is not None or not tells_doubt(colour_by):
+        return ""
+    return "low" if colour_by in TRUSTS else "high"
+
+
 def _rows(scene: Scene, drawn: NDArray, colour_by: str) -> dict[str, Any]:
     hidden = hidden_rows(scene)
     return {
         "colour": row_colours(scene, None, colour_by)[drawn],
+        "above": _above(scene, colour_by),
         "shape": _shapes(scene, colour_by)[drawn],
         "kind": np.where(scene.is_test, TEST, np.where(hidden, HIDDEN, TRAIN)).astype(np.uint8)[drawn],
         "size": point_size(len(scene.position)),

@@ -31,10 +31,16 @@ MAX_EDGES_OF = 6
 
 MAX_LINES = 6
 
+# Width of the lines between class means.
+EDGE_WIDTH = 5.0
+
 # Least share of the width that class means and what is around them fill.
 FILLED = 0.85
 
 EDGES, SPREAD, DIRECTIONS = "shortest ÷ longest distance", "class width ÷ distance", "smallest ÷ largest spread"
+
+# What a number is in the best case.
+BEST = {EDGES: "(1 = equal)", SPREAD: "(0 = points)", DIRECTIONS: "(1 = equal)"}
 
 # Diagnostics of a snapshot by the words for them.
 DIAGNOSTICS = {EDGES: "edge_ratio", SPREAD: "spread", DIRECTIONS: "sv_ratio"}
@@ -99,7 +105,7 @@ def class_means(
         extent=extent,
         roles=roles,
         strokes=(
-            Stroke(edges, primary, 2.2),
+            Stroke(edges, primary, EDGE_WIDTH, alpha=0.55),  # wide and pale: the dashes on it are to be seen
             *_figure(corners, roles.index("text"), "dashed"),
         ),
         areas=(*hull, *(Area(cloud, int(role)) for cloud, role in zip(clouds, class_role))),
@@ -108,7 +114,7 @@ def class_means(
         keys=(
             *([Key("if equally far apart", "text", "line", "dashed")] if ideal is not None else []),
             Key("from mean to mean", "primary", "line"),
-            Key("two standard deviations of a class", "muted", "hollow"),
+            Key("two standard deviations of a class", "muted", "oval"),
         ),
         numbers=_numbers(fitted, snapshot),
     )
@@ -222,4 +228,4 @@ def _numbers(fitted: Any, snapshot: Snapshot, *chosen: str) -> tuple[Number, ...
     if not _has_room(fitted) and DIRECTIONS in names:
         names.remove(DIRECTIONS)
     values = {name: snapshot.diagnostics.get(DIAGNOSTICS[name]) for name in names}
-    return tuple(Number(name, value, help=HELP[name]) for name, value in values.items() if value is not None)
+    return tuple(Number(name, value, BEST[name], HELP[name]) for name, value in values.items() if value is not None)
