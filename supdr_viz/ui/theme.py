@@ -86,7 +86,7 @@ def palette(dark: bool) -> Palette:
 
 
 def css_variables(colours: Palette) -> str:
-    """Write a palette as CSS declarations: ``--supdr-text``, …
+    """Write a palette as CSS declarations such as ``--supdr-text``.
 
     ``--supdr-c-0`` is the first class, ``--supdr-k-0`` the first curve, ``--supdr-d-0`` the first of the doubts.
     """

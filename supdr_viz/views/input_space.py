@@ -64,14 +64,10 @@ class InputPlane(PlaneView):
 
     @property
     def _slice(self) -> str:
-        """Say why rows may be ringed on their own side of a boundary that is drawn: they have other columns, too."""
+        """Say why rows may be ringed on their own side of a boundary that is drawn: they have other features, too."""
         if self.points.ring != "error" or self.points.is_regression:
             return "slice of regions"
-        return (
-            "regions: one slice; rings: all columns"
-            if self.points.small
-            else "regions: one slice · rings: by all columns"
-        )
+        return "slice; rings by all features" if self.points.small else "regions: one slice · rings: by all features"
 
 
 class InputSpace(InputPlane):

@@ -25,12 +25,17 @@ MEASURES = {
 }
 
 ONLY_TRAINING = "Regions judge filled rows; see transform."
+SHRUNK = "Test rows lie near the middle."
+BOTH = "Regions judge filled rows; test rows are shrunk."
 
 # Names stand this far above most rows of their class, and at least so far apart, as shares of the size of the map.
 ABOVE, APART = 0.035, 0.06
 
 # More classes are not named.
 MOST_NAMED = 20
+
+# Spread of new rows, as a share of that of training rows, below which they are a knot.
+CROWDED = 0.3
 
 # Test rows from which on they say how well new rows are separated.
 FEWEST = 20
@@ -96,7 +101,8 @@ class LatentSpace(PlaneView):
         if self.points.frame is None:
             return ""
         if self.points.colour_by != "trust":
-            return _warning(self.points.frame, self.points.scene) or self._whose_regions
+            frame, scene = self.points.frame, self.points.scene
+            return _warning(frame, scene) or self._new_rows
         quality = self.points.frame.truth
         return "Computing trust …" if quality is None else _verdict(quality)
 
@@ -113,16 +119,19 @@ class LatentSpace(PlaneView):
         regions = "slice of regions" if self.sheet is not None and self.sheet.caption else ""
         outside = f"{beyond:,} outside" if (beyond := _outside(frame)) else ""
         rings = self.points.some_ringed("latent"), self.points.some_ringed("support")
-        what = frame.latent_caption.partition(",")[0] if self.points.small else frame.latent_caption
+        what = frame.latent_caption.replace(", ", " · ") if self.points.small else frame.latent_caption
         parts = what, regions, outside, *rings
         return " · ".join(part for part in parts if part)
 
     @property
-    def _whose_regions(self) -> str:
-        """Say that the regions do not decide for test rows, and how to see those that do."""
+    def _new_rows(self) -> str:
+        """Say that test rows crowd in the middle, or that regions do not decide for them, and how to see which do."""
         frame, scene = self.points.frame, self.points.scene
         apart = frame is not None and frame.only_training and scene is not None and bool(scene.is_test.any())
-        return ONLY_TRAINING if apart and self.sheet is not None else ""
+        crowded = frame is not None and scene is not None and _crowded(frame, scene)
+        if apart and self.sheet is not None:
+            return BOTH if crowded else ONLY_TRAINING
+        return SHRUNK if crowded else ""
 
     @property
     def legend(self) -> list[LegendEntry]:
@@ -142,6 +151,14 @@ def _warning(frame: Frame, scene: Scene | None) -> str:
     if train > 0.5 * test or test < 0.5 * guessing:
         return ""
     return f"Only training rows look separated: {train:.0f}\u00a0% wrong, of new ones {test:.0f}\u00a0%."
+
+
+def _crowded(frame: Frame, scene: Scene) -> bool:
+    """Whether test rows, which are placed without their labels, crowd in the middle of the map."""
+    if scene.is_test.sum() < FEWEST or len(frame.latent) != len(scene.code) or frame.as_new:
+        return False
+    new, own = (frame.latent[some & np.isfinite(frame.latent).all(axis=1)] for some in (scene.is_test, ~scene.is_test))
+    return bool(len(new) and len(own) and new.std(axis=0).max() < CROWDED * own.std(axis=0).max())
 
 
 def _outside(frame: Frame) -> int:

@@ -145,6 +145,8 @@ def points_legend(points: Points, *others: Points) -> list[LegendEntry]:
     margins = (each.stage.get("planes", view, "margin") for each in (points, *others) for view in ("input", "latent"))
     drawn = any(margin is not None and len(margin) for margin in margins)
     entries = class_legend(points.scene, points.colour_by, points.values)
+    if not any(each.rings_errors for each in (points, *others)):
+        entries = [each for each in entries if each.pick != PICK_ERRORS]
     return [*entries, LegendEntry("margin", css("boundary"), "dashed")] if drawn else entries
 
 

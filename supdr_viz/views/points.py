@@ -196,6 +196,11 @@ class Points:
         return "labelled" if self.is_regression and self.has_hidden else "error"
 
     @property
+    def rings_errors(self) -> bool:
+        """Whether any row on display has the ring of an error."""
+        return self.ring == "error" and any(self._ringed.get(view, (0, 0))[1] for view in ("input", "latent"))
+
+    @property
     def support_share(self) -> float:
         """Share of the labelled training rows that are support vectors."""
         if self.frame is None or self.scene is None:

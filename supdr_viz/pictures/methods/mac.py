@@ -80,7 +80,11 @@ def targets(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot
         strokes=(*figure, *lines),
         marks=means,
         mark_role=class_role,
-        keys=_case_keys(case, snapshot),
+        keys=(
+            *_case_keys(case, snapshot),
+            *([Key("margin of a class", "text", "line", "dashed")] if lines else []),
+            *([Key("means if equally far apart", "muted", "line", "dotted")] if figure else []),
+        ),
         numbers=_numbers(fitted, snapshot),
     )
 
@@ -146,11 +150,15 @@ def spokes(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot,
         strokes=(ring, half, *rays),
         marks=corners,
         mark_role=class_role,
+        keys=(
+            Key("distance of the targets", "muted", "line", "dashed"),
+            Key("half of it", "border", "line"),
+        ),
         numbers=(*numbers, *_numbers(fitted, snapshot, SPREAD)),
     )
 
 
-TARGETS = Mode("targets", "targets", "Targets", "F(x) → z", targets)
+TARGETS = Mode("targets", "targets", "Targets", "row → its target", targets)
 MEANS = Mode("means", "means", "Class means", "their distances", class_means)
 SPOKES = Mode("spokes", "spokes", "Spokes", "left out → fitted", spokes)
 

@@ -26,7 +26,7 @@ from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.pictures.types import Curves, Scene
 
 # Term of the losses -> its name in J and the colour that its curve has.
-PARTS = {"label": ("L_Y", "curve 2"), "reconstruction": ("λ L_X", "curve 1"), "regularisation": ("ridges", "curve 5")}
+PARTS = {"label": ("L_Y", "curve 2"), "reconstruction": ("λ L_X", "curve 1"), "regularisation": ("ridges", "curve 3")}
 
 # J at the start may lie far below: the axis reaches down to this multiple of the present J at most.
 DEEPEST = 3.0

@@ -61,9 +61,8 @@ def half_ellipse(points: NDArray) -> tuple[NDArray, NDArray]:
     """
     apart = np.linalg.norm(points - np.median(points, axis=0), axis=1)
     mean, covariance = _moments(points[apart <= FAR * np.median(apart)])
-    covariance += (1e-6 * np.trace(covariance) + np.finfo(float).tiny) * np.eye(
-        2
-    )  # points may lie on a line, or in one
+    least = 1e-6 * np.trace(covariance) + np.finfo(float).tiny
+    covariance += least * np.eye(2)  # points may lie on a line, or in one place
     distances = np.einsum("ij,jk,ik->i", points - mean, np.linalg.inv(covariance), points - mean)
     return mean, _ellipse_of(mean, covariance, float(np.sqrt(np.median(distances))))
 

@@ -270,11 +270,23 @@ def test_targets_are_where_the_method_has_them():
 def test_the_key_counts_the_cases():
     run = Run()
     shares = [100 * np.mean(run.fitted.case_ == case) for case in (1, 2, 3)]
-    keys = run.picture("targets").keys
+    keys = cases(run.picture("targets"))
     assert [key.name.split()[-2] for key in keys] == [f"{share:.0f}" for share in shares]
     assert len({key.role for key in keys}) == 3
     assert not any(key.role.startswith("class") for key in keys)
-    assert len(run.picture("targets", 0).keys) == 1  # no step, no cases
+    assert len(cases(run.picture("targets", 0))) == 1  # no step, no cases
+
+
+def cases(picture):
+    """The keys of what rows are coloured by."""
+    return [key for key in picture.keys if key.kind == "point"]
+
+
+def test_every_line_of_the_targets_has_a_key():
+    for options in ({}, {"n_components": 10}):
+        picture = Run(options).picture("targets")
+        drawn = {stroke.dash for stroke in picture.strokes if stroke.dash != "solid"}
+        assert drawn == {key.dash for key in picture.keys if key.kind == "line"}
 
 
 def test_unlabelled_rows_have_a_case_of_their_own_and_do_not_count():
@@ -282,7 +294,7 @@ def test_unlabelled_rows_have_a_case_of_their_own_and_do_not_count():
     picture, hidden = run.picture("targets"), ~run.scene.is_labelled & ~run.scene.is_test
     assert (picture.row_role[hidden] == 0).all()
     assert np.isnan(picture.tips[hidden]).all()
-    assert sum(int(key.name.split()[-2]) for key in picture.keys) == pytest.approx(100, abs=1)
+    assert sum(int(key.name.split()[-2]) for key in cases(picture)) == pytest.approx(100, abs=1)
 
 
 def test_numbers_are_those_of_the_snapshot():
