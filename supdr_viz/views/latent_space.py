@@ -171,7 +171,7 @@ def _outside(frame: Frame) -> int:
 def _verdict(quality: MapQuality) -> str:
     """Say in a line how far the map can be trusted, of the rows that were looked at."""
     misplaced = int((quality.trust[np.isfinite(quality.trust)] < MISPLACED).sum())
-    rows = f"{misplaced:,} row{' is' if misplaced == 1 else 's are'} misplaced"
+    rows = f"Misplaced: below {MISPLACED:g}, {misplaced:,} row{'s' if misplaced != 1 else ''}"
     nearest = f"{quality.n_neighbors} neighbours on the map are"
     return f"Trust is 1 if a row's {nearest} also those in the data, {CHANCE:g} by chance. {rows}."
 

@@ -25,7 +25,6 @@ from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
 from supdr_viz.ui.theme import palette
 from supdr_viz.views.colours import (
     LARGE_SPREAD,
-    MISPLACED,
     SHADES,
     TRUSTS,
     UNKNOWN,
@@ -105,7 +104,7 @@ RINGS = {
     "support": Ring("support vectors", "support", 1.1, 1.0, "support vector", ""),
     "labelled": Ring("labelled", "text", 1.5, 0.9, "labelled row", "Rows whose label the method sees."),
     "misplaced": Ring(
-        f"misplaced: below {MISPLACED:g}",
+        "misplaced",
         "text",
         1.7,
         1.0,

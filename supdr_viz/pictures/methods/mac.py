@@ -132,14 +132,15 @@ def spokes(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot,
         left_out[labelled], own[labelled] = fitted.plane_left_out_, fitted.plane_
     rows, tips = plane.place_both(left_out, own)
     corners = plane.project(_corners(fitted, scene))
-    extent = steady_extent(np.concatenate([rows, tips, corners]), previous.extent if previous else None)
-    roles, class_role = _roles(fitted, ("muted", "border"))
     centre = corners.mean(axis=0)
+    radius = float(np.linalg.norm(corners - centre, axis=1).mean())
+    around = shapes.circle(centre, radius)
+    extent = steady_extent(np.concatenate([rows, tips, corners, around]), previous.extent if previous else None)
+    roles, class_role = _roles(fitted, ("muted", "border"))
     rays = [
         Stroke(shapes.segment(centre, corner), int(role), 1.2, alpha=0.7) for corner, role in zip(corners, class_role)
     ]
-    radius = float(np.linalg.norm(corners - centre, axis=1).mean())
-    ring = Stroke(shapes.circle(centre, radius), roles.index("muted"), 1.0, "dashed", 0.8)
+    ring = Stroke(around, roles.index("muted"), 1.0, "dashed", 0.8)
     half = Stroke(shapes.circle(centre, 0.5 * radius), roles.index("border"), 1.0)
     numbers = [Number("left-out error", 100.0 * snapshot.diagnostics["plane_error"], "%", "of rows that did not train")]
     return Picture(
