@@ -366,6 +366,39 @@ def test_no_two_curves_of_a_chart_look_alike():
     assert alone == losses.styles_of(terms)["label"]
 
 
+def test_no_curve_of_errors_has_a_colour_of_the_losses():
+    """They stand side by side."""
+    terms = ["reconstruction", "label", "margin", "regularisation", "room", "a", "b", "objective", "bound", "surrogate"]
+    of_losses = {style.role for style in Losses(Stage(), "losses").styles_of(terms).values()}
+    of_errors = {style.role for style in Errors(Stage(), "errors").styles_of([*STYLES, "another", "one more"]).values()}
+    assert not of_losses & of_errors
+
+
+def test_a_legend_lists_errors_where_rows_are_ringed():
+    board, scene = Board(), make_scene()
+    for wrong in (0, 3):
+        board.show_scene(scene)
+        board.show_frame(make_frame(scene))
+        assert "errors" not in [entry.name for entry in points_legend(board.points)]  # none is known yet
+        some = np.arange(40) < wrong
+        board.show_surface(make_surface(scene, wrong=some, beyond=some))
+        assert ("errors" in [entry.name for entry in points_legend(board.points)]) == bool(wrong)
+
+
+@pytest.mark.parametrize("only_training", [False, True])
+def test_test_rows_that_crowd_in_the_middle_are_explained(only_training):
+    board, scene = Board(), make_scene(120)
+    board.show_scene(scene)
+    board.show_surface(make_surface(scene))
+    frame = make_frame(scene, only_training=only_training)
+    board.show_frame(frame)
+    assert "test rows" not in board.latent.verdict.lower()
+    crowded = np.where(scene.is_test[:, None], 0.05 * frame.latent, frame.latent)
+    board.show_frame(dataclasses.replace(frame, latent=crowded))
+    assert "test rows" in board.latent.verdict.lower()
+    assert ("Regions" in board.latent.verdict) == only_training
+
+
 def test_labelled_rows_of_a_regression_are_ringed():
     scene = make_scene(task="regression")
     board = Board()
