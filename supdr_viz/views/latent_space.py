@@ -116,7 +116,7 @@ class LatentSpace(PlaneView):
             return "no regions: the classifier uses more than these two coordinates"
         if surface is not None and surface.counted is not None and surface.counted != frame.iteration:
             return f"{frame.latent_caption} · density of iteration {surface.counted:,}"
-        regions = "slice of regions" if self.sheet is not None and self.sheet.caption else ""
+        regions = "slice of regions" if self.sheet is not None and self.sheet.caption and self._shows_regions else ""
         outside = f"{beyond:,} outside" if (beyond := _outside(frame)) else ""
         rings = self.points.some_ringed("latent"), self.points.some_ringed("support")
         what = frame.latent_caption.replace(", ", " · ") if self.points.small else frame.latent_caption
@@ -124,12 +124,18 @@ class LatentSpace(PlaneView):
         return " · ".join(part for part in parts if part)
 
     @property
+    def _shows_regions(self) -> bool:
+        """Whether regions or their boundary are drawn: a field of values has the colours of the rows, or none."""
+        scene = self.points.scene
+        return scene is not None and (scene.task == "classification" or shows_target(scene, self.points.colour_by))
+
+    @property
     def _new_rows(self) -> str:
         """Say that test rows crowd in the middle, or that regions do not decide for them, and how to see which do."""
         frame, scene = self.points.frame, self.points.scene
         apart = frame is not None and frame.only_training and scene is not None and bool(scene.is_test.any())
         crowded = frame is not None and scene is not None and _crowded(frame, scene)
-        if apart and self.sheet is not None:
+        if apart and self.sheet is not None and self._shows_regions:
             return BOTH if crowded else ONLY_TRAINING
         return SHRUNK if crowded else ""
 

@@ -58,6 +58,8 @@ EASY_RINGS, LEAST_EASE = 300, 0.5
 # their marks then.
 CROWD, FEW_RINGS = 0.1, 8
 FAINT_RING, THIN_RING, CLOSE_RING = 0.58, 1.0, 3.0
+# Where the rows' colour says the same.
+FAINTER_RING = 0.35
 # Of more than this share of the labelled rows, support vectors have no rings.
 MOST_SUPPORT = 0.25
 
@@ -404,7 +406,8 @@ class Points:
             if self.small:
                 look = look._replace(width=SMALL_RING, edge=0.0)
             if np.count_nonzero(shown) > max(CROWD * self.n_rows, FEW_RINGS):
-                look, grow = look._replace(width=THIN_RING, alpha=FAINT_RING, edge=0.0, gap=CLOSE_RING), 1.0
+                faint = FAINTER_RING if self.ring == "misplaced" else FAINT_RING
+                look, grow = look._replace(width=THIN_RING, alpha=faint, edge=0.0, gap=CLOSE_RING), 1.0
             ease = 1.0 if self.ring == "misplaced" else _ease(shown)
             role = ring_role(self.ring, self.colour_by)
             self._put(view, ring={"rows": packed_bits(shown), **_look(look, role, ease, grow)})
