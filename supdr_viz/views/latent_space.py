@@ -177,9 +177,9 @@ def _outside(frame: Frame) -> int:
 def _verdict(quality: MapQuality) -> str:
     """Say in a line how far the map can be trusted, of the rows that were looked at."""
     misplaced = int((quality.trust[np.isfinite(quality.trust)] < MISPLACED).sum())
-    rows = f"Misplaced: below {MISPLACED:g}, {misplaced:,} row{'s' if misplaced != 1 else ''}"
-    nearest = f"{quality.n_neighbors} neighbours on the map are"
-    return f"Trust is 1 if a row's {nearest} also those in the data, {CHANCE:g} by chance. {rows}."
+    rows = f"Misplaced: {misplaced:,} below {MISPLACED:g}."
+    nearest = f"{quality.n_neighbors} neighbours on the map"
+    return f"Trust: 1 if a row's {nearest} are those in the data, {CHANCE:g} by chance. {rows}"
 
 
 def _names(points: Points) -> list[list[Any]]:

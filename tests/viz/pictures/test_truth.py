@@ -225,7 +225,7 @@ def test_numbers_are_said_in_words(board):
     truth = board.points.truth
     true, misplaced = np.mean(truth.false == NO_ROW), np.sum(truth.trust < MISPLACED)
     assert board.latent.caption() == board.points.frame.latent_caption
-    numbers = ["1", str(truth.n_neighbors), "0.5", f"{MISPLACED:g}", str(misplaced)]
+    numbers = ["1", str(truth.n_neighbors), "0.5", str(misplaced), f"{MISPLACED:g}"]
     assert re.findall(r"[\d.]*\d", board.latent.verdict) == numbers  # what trust is, and how many rows have too little
     said = board.latent.measured
     assert f"{100 * true:.0f}\u00a0%" in said
