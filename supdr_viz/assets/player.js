@@ -71,7 +71,7 @@ function legendEntry(name, colour, kind = "point", dash = "solid", outline = "")
   const mark = document.createElement("i")
   entry.className = "key"
   mark.className = kind
-  if (kind === "ring" || kind === "hollow") mark.style.boxShadow = `inset 0 0 0 1.5px ${colour}`
+  if (["ring", "hollow", "oval"].includes(kind)) mark.style.boxShadow = `inset 0 0 0 1.5px ${colour}`
   else mark.style.background = stroke(colour, dash)
   if (outline) {
     mark.style.clipPath = outline

@@ -86,7 +86,7 @@ _NOISE_FORM = with_defaults(
     (
         count("n_classes", "Classes", 2, 8, "They have nothing to do with the columns.", symbol="K", main=True),
         count("n_samples", "Points", 10, 4000, "Rows, shared out evenly.", step=10, main=True),
-        count("n_features", "Columns", 2, 1000, "All of noise.", symbol="D", main=True),
+        count("n_features", "Features", 2, 1000, "All of noise.", symbol="D", main=True),
     ),
 )
 _ZIGZAG_FORM = with_defaults(
@@ -120,7 +120,7 @@ _SHEET_FORM = with_defaults(
 )
 _COLUMNS = replace(
     scale(
-        "n_features", "Columns", 10, 5000, "Number of features. The signal of a row does not depend on it.", symbol="D"
+        "n_features", "Features", 10, 5000, "Number of features. The signal of a row does not depend on it.", symbol="D"
     ),
     kind="int",
     main=True,

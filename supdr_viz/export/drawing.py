@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from supdr_viz.export.pen import Pen, channels, joined_rows
-from supdr_viz.export.picture import draw_above, draw_below, draw_tips, framed
+from supdr_viz.export.picture import draw_above, draw_below, draw_tips, draw_words, framed
 from supdr_viz.ui.theme import palette
 from supdr_viz.views.stage.constants import DRAWN
 from supdr_viz.views.stage.packed_positions import unpacked_places
@@ -50,6 +50,8 @@ def square(tree: Tree, view: str, side: int, *, dark: bool = False, scale: int =
         _draw_rings(frame.pen, tree, plane, dark=dark)
     elif picture is not None and picture["rows"]:
         _draw_rows(frame.pen, tree, plane, dark=dark)
+    if words:
+        draw_words(frame.pen, plane.get("names") or (), dark=dark)
     if picture is not None:
         draw_above(frame.pen, picture, dark=dark)
     return frame.whole()
@@ -107,10 +109,10 @@ def _draw_rows(pen: Pen, tree: Tree, plane: Tree, *, dark: bool) -> None:
 
 
 def _draw_marks(pen: Pen, tree: Tree, places: NDArray, shades: Sequence[str], *, small: bool) -> None:
-    """Draw the marks, in the page's order: mixed, so that no class covers the others."""
+    """Draw the marks, in the page's order: mixed, so that no class covers the others, but for what is to lie above."""
     rows, at = tree["rows"], pen.pixels(places)
     shown = np.isfinite(at).all(axis=1)
-    for row in _order(len(at)):
+    for row in _order(rows):
         if shown[row]:
             kind = int(rows["kind"][row])
             outlined = bool(rows["outlined"]) or kind == TEST
@@ -143,12 +145,18 @@ def _join(pen: Pen, places: NDArray, ends: NDArray, colour: str) -> None:
     pen.line(joined_rows(places, ends), colour, 1.0, DRAWN["rows"]["thread"])
 
 
-def _order(count: int) -> NDArray:
+def _order(rows: Tree) -> NDArray:
     """Return the rows in the order in which the page draws them."""
+    count = len(rows["colour"])
     stride = max(1, round(count * DRAWN["rows"]["stride"]))
     while math.gcd(stride, count) > 1:
         stride += 1
-    return np.arange(count) * stride % max(count, 1)
+    mixed = np.arange(count) * stride % max(count, 1)
+    if not rows["above"]:
+        return mixed
+    values = rows["colour"][mixed].astype(float)
+    heights = np.nan_to_num(-values if rows["above"] == "low" else values, nan=-np.inf)
+    return mixed[np.argsort(heights, kind="stable")]
 
 
 def _mixed(levels: NDArray, colours: Sequence[str]) -> NDArray:

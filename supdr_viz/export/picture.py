@@ -197,6 +197,13 @@ def draw_above(pen: Pen, picture: dict[str, Any], *, dark: bool) -> None:
         pen.word(pen.pixels(np.array([[x, y]]))[0], text, shades[role], align, card)
 
 
+def draw_words(pen: Pen, names: Sequence[Sequence[Any]], *, dark: bool) -> None:
+    """Draw the names of classes, (x, y, name) each, in the middle above their places."""
+    colours = palette(dark)
+    for x, y, name in names:
+        pen.word(pen.pixels(np.array([[x, y]]))[0], name, colours.text, "center", colours.card)
+
+
 def _written(value: float, base: float, span: float) -> str:
     # Differences of large numbers have noise in further digits.
     return f"{round(value - base, 4 - math.floor(math.log10(span))) if base else value:.4g}"

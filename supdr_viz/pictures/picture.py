@@ -42,8 +42,8 @@ class Number(NamedTuple):
 class Key(NamedTuple):
     """An entry of a picture's legend.
 
-    `role`: name of a colour, one of ``Picture.roles``; `kind`: one of "point", "ring", "hollow", "line"; `dash`: one of
-    "solid", "dashed", "dotted", "dotdash".
+    `role`: name of a colour, one of ``Picture.roles``; `kind`: one of "point", "ring", "hollow", "oval", "line";
+    `dash`: one of "solid", "dashed", "dotted", "dotdash".
     """
 
     name: str

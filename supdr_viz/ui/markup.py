@@ -73,6 +73,7 @@ overflow: hidden; }
 .key i.ring { width: 13px; height: 13px; border-radius: 50%; border: 1.8px solid;
 background: radial-gradient(circle, var(--supdr-muted) 2.4px, transparent 2.9px); }
 .key i.hollow { width: 9px; height: 9px; border-radius: 50%; border: 1.5px solid; }
+.key i.oval { width: 17px; height: 10px; border-radius: 50%; border: 1.5px solid; }
 .key i.point { width: 9px; height: 9px; border-radius: 50%; background: currentColor; }
 .key i.scale { width: 64px; height: 9px; border-radius: 4px; }
 .head .note:not(.text), .keys, .said { position: relative; }

@@ -36,6 +36,7 @@ class Palette:
     muted: unlabelled rows, and what has no value.
     regions: regression: low to high values.
     curves: curves, the first one for the objective.
+    doubts: values of which few are in doubt or wrong, from none of it to most: what is most so stands out.
     running, paused, failed: state of a run.
     """
 
@@ -54,6 +55,7 @@ class Palette:
     muted: str
     regions: tuple[str, ...]
     curves: tuple[str, ...]
+    doubts: tuple[str, ...]
     running: str
     paused: str
     failed: str
@@ -84,10 +86,14 @@ def palette(dark: bool) -> Palette:
 
 
 def css_variables(colours: Palette) -> str:
-    """Write a palette as CSS declarations: ``--supdr-text``, …, ``--supdr-c-0`` (classes), ``--supdr-k-0`` (curves)."""
+    """Write a palette as CSS declarations such as ``--supdr-text``.
+
+    ``--supdr-c-0`` is the first class, ``--supdr-k-0`` the first curve, ``--supdr-d-0`` the first of the doubts.
+    """
     single = {name: value for name, value in vars(colours).items() if isinstance(value, str)}
     single |= {f"c-{number}": colour for number, colour in enumerate(colours.classes)}
     single |= {f"k-{number}": colour for number, colour in enumerate(colours.curves)}
+    single |= {f"d-{number}": colour for number, colour in enumerate(colours.doubts)}
     # The prefix keeps clear of the kit's own variables.
     return "".join(f"--supdr-{name.replace('_', '-')}: {value}; " for name, value in single.items())
 

@@ -38,6 +38,7 @@ class Squares(CompositeView):
         """Choose what the colours and the sizes of rows mean, in every square: see `Points.show_colours`."""
         with self.stage:
             self.points.show_colours(colour_by, size_by)
+            self.latent.show_colours()
             self.method.show_colours()
 
     @property

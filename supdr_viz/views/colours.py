@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,13 @@ from supdr_viz.ui.theme import palette
 # Colours of regression values, low to high, without the ends that fade into a dark or a light background.
 SHADES = tuple(Viridis256[24:236])
 
-# Colours of absolute errors, none to large: about equally bright, so that none fades into a dark or light background.
-ERROR_SHADES = tuple(interp_palette(("#3C8DCB", "#8A86B4", "#C0708E", "#D9663F", "#DF5A00"), 180))
+# Values that say how wrong or doubtful rows are, and those that say the contrary.
+DOUBTS, TRUSTS = ("error", "spread", DOUBT, LOSS), ("trust",)
 
-# Colours of trust, from its low percentile to 1: what is wrong is orange.
-TRUST_SHADES = ERROR_SHADES[::-1]
+# Number of colours of such a scale.
+DOUBT_LEVELS = 180
 
-# Spread of a row's places, as a share of the size of the map, that has the last of `ERROR_SHADES`.
+# Spread of a row's places, as a share of the size of the map, that has the last colour.
 LARGE_SPREAD = 0.5
 
 # Rows with less trust, nearer to chance than to 1, are misplaced: they are larger and have a ring.
@@ -60,22 +61,31 @@ def scale(scene: Scene, colour_by: str, dark: bool, values: NDArray | None = Non
     """Return palette and ends of the mapper for `row_colours`; `values` (n,): of these, as far as they are known."""
     colours = palette(dark)
     if colour_by == "spread":
-        return {"palette": list(ERROR_SHADES), "low": 0.0, "high": LARGE_SPREAD, "nan_color": colours.muted}
+        shades = list(shades_of(colour_by, dark))
+        return {"palette": shades, "low": 0.0, "high": LARGE_SPREAD, "nan_color": colours.muted}
     ends, named = scale_ends(scene, colour_by, values), categories(scene, colour_by)
     if named is None:
         assert ends is not None
-        return {"palette": list(shades_of(colour_by)), "low": ends[0], "high": ends[1], "nan_color": colours.muted}
+        shades = list(shades_of(colour_by, dark))
+        return {"palette": shades, "low": ends[0], "high": ends[1], "nan_color": colours.muted}
     shades = [colours.classes[code % len(colours.classes)] for code in range(len(named))] + [colours.muted]
     if meaning_of(scene, colour_by) == "error":
         shades.append(colours.error)
     return {"palette": shades, "low": -0.5, "high": len(shades) - 0.5}
 
 
-def shades_of(colour_by: str) -> tuple[str, ...]:
-    """Return the colours of values from low to high; what is wrong or in doubt is bright."""
-    if colour_by == "trust":
-        return TRUST_SHADES
-    return ERROR_SHADES if colour_by in ("error", "spread", DOUBT, LOSS) else SHADES
+@cache
+def shades_of(colour_by: str, dark: bool) -> tuple[str, ...]:
+    """Return the colours of values from low to high; what is wrong or in doubt stands out."""
+    if tells_doubt(colour_by):
+        shades = interp_palette(palette(dark).doubts, DOUBT_LEVELS)
+        return shades[::-1] if colour_by in TRUSTS else shades
+    return SHADES
+
+
+def tells_doubt(colour_by: str) -> bool:
+    """Whether colours of values say how wrong or doubtful rows are."""
+    return colour_by in (*DOUBTS, *TRUSTS)
 
 
 def layer_colours(scene: Scene, n_layers: int, dark: bool, colour_by: str = "label") -> list[str]:

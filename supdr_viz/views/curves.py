@@ -79,6 +79,10 @@ class CurveView:
         """Whether the curves belong on a logarithmic axis."""
         return False
 
+    def worth_drawing(self, curves: dict[str, NDArray]) -> dict[str, NDArray]:
+        """Return the curves, of which those that are not worth a line have no values."""
+        return curves
+
     def limits(self, curves: dict[str, NDArray]) -> tuple[float, float]:
         """Return the lowest and highest value that the axis must show (of positive values on a logarithmic axis)."""
         values = np.concatenate(list(curves.values())) if curves else np.empty(0)
@@ -111,9 +115,9 @@ class CurveView:
             self.styles = styles
             self.put(lines=[style.told for style in styles.values()])
         self.log = self.wants_log(values)
-        shown = {name: values[name] for name in self.styles}
+        shown = self.worth_drawing({name: values[name] for name in self.styles})
         self._set_axes(span, curves.iteration, shown)
-        self._below = {name for name, v in shown.items() if self.log and _last(v) < 10.0 ** self.extent[2]}
+        self._below = {name for name, v in shown.items() if self.log and not _last(v) >= 10.0 ** self.extent[2]}
         self._unseen = {name for name in self._below if not np.any(shown[name] >= 10.0 ** self.extent[2])}
         with np.errstate(over="ignore"):
             points = np.column_stack([curves.iteration, *shown.values()])
@@ -122,7 +126,7 @@ class CurveView:
     def fit_axes(self) -> None:
         """Lay the axes around the curves on display again: what else they must show has changed."""
         if self._shown is not None:
-            shown = {name: self._shown.values[name] for name in self.styles}
+            shown = self.worth_drawing({name: self._shown.values[name] for name in self.styles})
             self._set_axes(self._span, self._shown.iteration, shown)
 
     def cursor(self, curves: Curves, iteration: int) -> int:
@@ -179,7 +183,8 @@ class CurveView:
 
 
 def _last(values: NDArray) -> float:
-    return float(values[np.isfinite(values)][-1])
+    known = values[np.isfinite(values)]
+    return float(known[-1]) if len(known) else float("nan")
 
 
 def round_up(value: float) -> float:
@@ -225,7 +230,7 @@ def log_axis(low: float, high: float) -> tuple[float, float, list[float]]:
         room = 0.03 * (top - bottom)
         bottom, top = bottom - room, top + room
     else:
-        mantissas = (1, 2, 5) if top - bottom > 0.6 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
+        mantissas = (1, 2, 5) if top - bottom > 0.6 else (1, 1.5, 2, 3, 4, 5, 7)
         powers = range(math.floor(bottom), math.ceil(top) + 1)
         ticks = [math.log10(m) + power for power in powers for m in mantissas]
         # Ends lie on a coarse grid, so that they jump rather than creep.

@@ -12,14 +12,15 @@ from supdr_viz.views.curves import CurveView, Style
 from supdr_viz.views.figures import LegendEntry, css
 from supdr_viz.views.stage.stage import Stage
 
+# No colour of a loss: the charts stand side by side.
 STYLES = {
-    "train": Style("train", "curve 0", width=2.0),
-    "labelled": Style("labelled", "curve 0", "dashed", width=1.8),
-    "unlabelled": Style("unlabelled", "curve 1", width=2.2),
+    "train": Style("train", "curve 5", width=2.0),
+    "labelled": Style("labelled", "curve 5", "dashed", width=1.8),
+    "unlabelled": Style("unlabelled", "curve 5", "dotdash", width=2.2),
     "constant": Style("constant predictor", "muted", "dashed"),
-    "validation": Style("validation", "curve 2", "dotdash", width=1.8),
+    "validation": Style("validation", "curve 4", "dotdash", width=1.8),
     "test": Style("test", "curve 4", width=2.0),
-    "support vectors": Style("support vectors", "curve 3", "dotted"),
+    "support vectors": Style("support vectors", "muted", "dotted", width=2.0),
 }
 # Errors that are said and not drawn.
 NOT_DRAWN = ("as new",)
@@ -86,7 +87,7 @@ class Errors(CurveView):
             names = [name for name in names if name != "train"]
         others = [name for name in names if name not in STYLES]
         look = {
-            name: Style(name.replace("_", " "), f"curve {1 + number % 5}", "dashed")
+            name: Style(name.replace("_", " "), f"curve {4 + number % 2}", "dotted")
             for number, name in enumerate(others)
         }
         # Test last: it lies on top.

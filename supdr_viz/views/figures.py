@@ -23,7 +23,7 @@ class LegendEntry:
     colour: CSS: a variable of the page, which follows its theme, with the light theme's colour to fall back on; of
         scales a gradient.
     dash (one of "solid", "dashed", "dotted", "dotdash"): of lines.
-    kind: one of "line", "ring" (around a row), "hollow" (a row or a circle), "point", "scale"; "none": it has no mark.
+    kind: one of "line", "ring" (around a row), "hollow" (a row), "oval", "point", "scale"; "none": it has no mark.
     width: of lines, in pixels.
     help: what the word means, shown on hovering.
     shape: of points: one of the stage's `SHAPES`.
@@ -65,13 +65,14 @@ class LegendEntry:
 def css(role: str) -> str:
     """Write a colour of the palette for HTML.
 
-    `role`: ``"class 0"``, ``"curve 0"``, … ``"region 0"`` to ``"region 255"``, or the name of a colour. Returns the
-    colour itself if both themes agree on it, else a CSS variable of the page, which follows its theme, with the light
-    theme's colour to fall back on.
+    `role`: ``"class 0"``, ``"curve 0"``, ``"doubt 0"``, … ``"region 0"`` to ``"region 255"``, or the name of a colour.
+    Returns the colour itself if both themes agree on it, else a CSS variable of the page, which follows its theme, with
+    the light theme's colour to fall back on.
     """
     light, dark = (colour_of(role, dark) for dark in (False, True))
     kind, _, number = role.partition(" ")
-    several = {"class": ("c", palette(False).classes), "curve": ("k", palette(False).curves)}
+    plain = palette(False)
+    several = {"class": ("c", plain.classes), "curve": ("k", plain.curves), "doubt": ("d", plain.doubts)}
     letter, colours = several.get(kind, (kind, ()))
     variable = f"{letter}-{int(number) % len(colours)}" if number else kind
     return light if light == dark else f"var(--supdr-{variable}, {light})"
@@ -86,8 +87,8 @@ def colour_of(role: str, dark: bool) -> str:
         return SHADES[round(int(number) / 100 * (len(SHADES) - 1))]
     if not number:
         return str(getattr(colours, kind))
-    several = {"class": colours.classes, "curve": colours.curves, "region": colours.regions}[kind]
-    return several[int(number) % len(several)]
+    several = {"class": colours.classes, "curve": colours.curves, "doubt": colours.doubts, "region": colours.regions}
+    return several[kind][int(number) % len(several[kind])]
 
 
 def joined(lines: Lines) -> NDArray:

@@ -64,14 +64,13 @@ class InputPlane(PlaneView):
 
     @property
     def _slice(self) -> str:
-        """Say why rows may be ringed on their own side of a boundary that is drawn: they have other columns, too."""
-        if self.points.ring != "error" or self.points.is_regression:
+        """Say why rows are ringed on their own side of a boundary that is drawn: they have other features, too."""
+        scene = self.points.scene
+        if scene is None or (scene.task == "regression" and not shows_target(scene, self.points.colour_by)):
+            return ""  # a field of values has the rows' colours or none
+        if not self.points.rings_errors:
             return "slice of regions"
-        return (
-            "regions: one slice; rings: all columns"
-            if self.points.small
-            else "regions: one slice · rings: by all columns"
-        )
+        return "slice; rings by all features" if self.points.small else "regions: one slice · rings: by all features"
 
 
 class InputSpace(InputPlane):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.spatial.distance import pdist
 
 from supdr.quality.near import NO_ROW
 from supdr_viz.data.number_format import per_cent
 from supdr_viz.pictures.picture import Number
+from supdr_viz.pictures.row_colours import CHANCE, shows_target
 from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
 from supdr_viz.views.colours import MISPLACED
 from supdr_viz.views.figures import LegendEntry
 from supdr_viz.views.plane import PlaneView, ring_entry
-from supdr_viz.views.points import Points
+from supdr_viz.views.points import Points, shorten
 
 # Measures of `supdr.quality` that are said on pointing at the verdict: in a word, and in a few.
 MEASURES = {
@@ -20,11 +24,18 @@ MEASURES = {
     "knn_error": ("k-NN error", "of a vote of the nearest on the map"),
 }
 
-KEPT = (
-    "Kept are those of a row's nearest on the map that are among its nearest in the data; misplaced is a row whose "
-    "neighbours on the map are far away in the data."
-)
 ONLY_TRAINING = "Regions judge filled rows; see transform."
+SHRUNK = "Test rows lie near the middle."
+BOTH = "Regions judge filled rows; test rows are shrunk."
+
+# Names stand this far above most rows of their class, and at least so far apart, as shares of the size of the map.
+ABOVE, APART = 0.035, 0.06
+
+# More classes are not named.
+MOST_NAMED = 20
+
+# Spread of new rows, as a share of that of training rows, below which they are a knot.
+CROWDED = 0.3
 
 # Test rows from which on they say how well new rows are separated.
 FEWEST = 20
@@ -45,6 +56,11 @@ class LatentSpace(PlaneView):
         """Follow the extent; the points themselves move by `Points.show_frame`."""
         self.hold(frame.latent_extent)
         self.put(threads=self.points.pulled and frame.pulled is not None, axis_words=list(frame.axis_words))
+        self.show_colours()
+
+    def show_colours(self) -> None:
+        """Name the classes on the map where no colour does."""
+        self.put(names=_names(self.points))
 
     def show_surface(self, surface: Surface) -> None:
         """Draw the decision surface."""
@@ -73,7 +89,8 @@ class LatentSpace(PlaneView):
         ]
         rows = f"the {quality.n_new:,} test rows" if quality.n_new else "all rows"
         numbers = f"Of {rows}: {', '.join(said)}. " if said else ""
-        return f"{numbers}{KEPT}"
+        kept = np.mean(quality.false[np.isfinite(quality.trust)] == NO_ROW)
+        return f"{numbers}Of the neighbours on the map {per_cent(kept)} are neighbours in the data."
 
     @property
     def verdict(self) -> str:
@@ -84,7 +101,8 @@ class LatentSpace(PlaneView):
         if self.points.frame is None:
             return ""
         if self.points.colour_by != "trust":
-            return _warning(self.points.frame, self.points.scene) or self._whose_regions
+            frame, scene = self.points.frame, self.points.scene
+            return _warning(frame, scene) or self._new_rows
         quality = self.points.frame.truth
         return "Computing trust …" if quality is None else _verdict(quality)
 
@@ -98,19 +116,28 @@ class LatentSpace(PlaneView):
             return "no regions: the classifier uses more than these two coordinates"
         if surface is not None and surface.counted is not None and surface.counted != frame.iteration:
             return f"{frame.latent_caption} · density of iteration {surface.counted:,}"
-        regions = "slice of regions" if self.sheet is not None and self.sheet.caption else ""
+        regions = "slice of regions" if self.sheet is not None and self.sheet.caption and self._shows_regions else ""
         outside = f"{beyond:,} outside" if (beyond := _outside(frame)) else ""
         rings = self.points.some_ringed("latent"), self.points.some_ringed("support")
-        what = frame.latent_caption.partition(",")[0] if self.points.small else frame.latent_caption
+        what = frame.latent_caption.replace(", ", " · ") if self.points.small else frame.latent_caption
         parts = what, regions, outside, *rings
         return " · ".join(part for part in parts if part)
 
     @property
-    def _whose_regions(self) -> str:
-        """Say that the regions do not decide for test rows, and how to see those that do."""
+    def _shows_regions(self) -> bool:
+        """Whether regions or their boundary are drawn: a field of values has the colours of the rows, or none."""
+        scene = self.points.scene
+        return scene is not None and (scene.task == "classification" or shows_target(scene, self.points.colour_by))
+
+    @property
+    def _new_rows(self) -> str:
+        """Say that test rows crowd in the middle, or that regions do not decide for them, and how to see which do."""
         frame, scene = self.points.frame, self.points.scene
         apart = frame is not None and frame.only_training and scene is not None and bool(scene.is_test.any())
-        return ONLY_TRAINING if apart and self.sheet is not None else ""
+        crowded = frame is not None and scene is not None and _crowded(frame, scene)
+        if apart and self.sheet is not None and self._shows_regions:
+            return BOTH if crowded else ONLY_TRAINING
+        return SHRUNK if crowded else ""
 
     @property
     def legend(self) -> list[LegendEntry]:
@@ -132,6 +159,14 @@ def _warning(frame: Frame, scene: Scene | None) -> str:
     return f"Only training rows look separated: {train:.0f}\u00a0% wrong, of new ones {test:.0f}\u00a0%."
 
 
+def _crowded(frame: Frame, scene: Scene) -> bool:
+    """Whether test rows, which are placed without their labels, crowd in the middle of the map."""
+    if scene.is_test.sum() < FEWEST or len(frame.latent) != len(scene.code) or frame.as_new:
+        return False
+    new, own = (frame.latent[some & np.isfinite(frame.latent).all(axis=1)] for some in (scene.is_test, ~scene.is_test))
+    return bool(len(new) and len(own) and new.std(axis=0).max() < CROWDED * own.std(axis=0).max())
+
+
 def _outside(frame: Frame) -> int:
     """Count the rows that lie beyond the frame, which few far ones do not decide."""
     left, right, bottom, top = frame.latent_extent
@@ -141,10 +176,33 @@ def _outside(frame: Frame) -> int:
 
 def _verdict(quality: MapQuality) -> str:
     """Say in a line how far the map can be trusted, of the rows that were looked at."""
-    measured = np.isfinite(quality.trust)
-    kept, misplaced = np.mean(quality.false[measured] == NO_ROW), int((quality.trust[measured] < MISPLACED).sum())
-    rows = f"{misplaced:,} row{'s' if misplaced != 1 else ''} misplaced"
-    return f"{per_cent(kept)} of a row's {quality.n_neighbors} neighbours kept; {rows}."
+    misplaced = int((quality.trust[np.isfinite(quality.trust)] < MISPLACED).sum())
+    rows = f"Misplaced: {misplaced:,} below {MISPLACED:g}."
+    nearest = f"{quality.n_neighbors} neighbours on the map"
+    return f"Trust: 1 if a row's {nearest} are those in the data, {CHANCE:g} by chance. {rows}"
+
+
+def _names(points: Points) -> list[list[Any]]:
+    """Return place and name of each class where rows are not coloured by class: above most of its rows.
+
+    Returns nothing where names would lie on top of one another.
+    """
+    scene, frame = points.scene, points.frame
+    if scene is None or frame is None or len(frame.latent) != len(scene.code) or not scene.class_names:
+        return []
+    if shows_target(scene, points.colour_by):
+        return []
+    left, right, bottom, top = frame.latent_extent
+    known = np.isfinite(scene.target) & np.isfinite(frame.latent).all(axis=1) & ~scene.is_test
+    names: list[tuple[float, float, str]] = []
+    for code, name in enumerate(scene.class_names):
+        own = frame.latent[known & (scene.code == code)]
+        if len(own):
+            upper = float(np.quantile(own[:, 1], 0.95)) + ABOVE * (top - bottom)
+            names.append((float(np.median(own[:, 0])), min(upper, top - ABOVE * (top - bottom)), shorten(name)))
+    places = np.array([[(x - left) / (right - left), (y - bottom) / (top - bottom)] for x, y, _ in names])
+    told = 1 < len(names) <= MOST_NAMED and pdist(places).min() > APART
+    return [[*each] for each in names] if told else []
 
 
 def _number(word: str, value: float, regression: bool) -> Number:

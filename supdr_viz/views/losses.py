@@ -16,7 +16,7 @@ WORDS = {
     "objective": "what the method makes small: the sum of the terms",
     "goal of a step": "what a step of the solver makes small instead: close to the objective, and easier",
     "lower bound": "proved: no solution has an objective below it; the gap is the share of the objective above it",
-    "reconstruction": "how far the map is from giving the columns of the data back",
+    "reconstruction": "how far the map is from giving the features of the data back",
     "neighbours": "how far neighbours on the map are from those in the data",
     "divergence": "how far the map is from the distances of the data",
     "label": "how far predictions are from the labels",
@@ -36,11 +36,11 @@ LOOKS = {
     **dict.fromkeys(("reconstruction", "neighbours", "divergence"), ("curve 1", "solid")),
     "label": ("curve 2", "dashed"),
     "regularisation": ("curve 3", "solid"),
-    "margin": ("curve 4", "dotdash"),
+    "margin": ("curve 1", "dotdash"),
 }
 
-# Those of terms of other names, in turn.
-OTHERS = tuple((f"curve {number}", dash) for dash in ("solid", "dashed", "dotted") for number in (5, 4, 3))
+# Those of terms of other names, in turn. Curves 4 and 5 are errors.
+OTHERS = tuple((f"curve {number}", dash) for dash in ("dashed", "dotted", "dotdash") for number in (3, 1, 2))
 
 # Values below this share of the least objective do not stretch the logarithmic axis.
 FLOOR = 1e-3
@@ -77,6 +77,17 @@ class Losses(CurveView):
         if "objective" in names:
             styles["objective"] = Style("objective", "curve 0", width=2.6)
         return styles
+
+    def worth_drawing(self, curves: dict[str, NDArray]) -> dict[str, NDArray]:
+        """Leave out terms that are next to nothing all along: they would only touch the end of a logarithmic axis."""
+        objective = curves.get("objective")
+        if not self.log or objective is None:
+            return curves
+        least = FLOOR * float(np.fmin.reduce(objective))
+        return {
+            name: values if name in NOT_TERMS or np.fmax.reduce(values) >= least else np.full_like(values, np.nan)
+            for name, values in curves.items()
+        }
 
     def wants_log(self, curves: dict[str, NDArray]) -> bool:
         """Whether the objective is positive and no term negative; the bound may start below zero."""

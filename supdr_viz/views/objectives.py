@@ -20,6 +20,7 @@ class Objectives(CurveView):
     """
 
     title = "Objective"
+    _bounded = ""  # letters of the columns whose bounds are drawn
 
     def show_runs(self, runs: Mapping[str, Curves], iteration: int) -> None:
         """Draw the objective of every run that has taken steps.
@@ -31,20 +32,21 @@ class Objectives(CurveView):
             return
         steps = np.unique(np.concatenate([curves.iteration for curves in drawable.values()]))
         values = {letter: _at(curves, "objective", steps) for letter, curves in drawable.items()}
-        bounds = [_at(curves, "bound", steps) for curves in drawable.values() if "bound" in curves.values]
-        bounds = [bound for bound in bounds if np.isfinite(bound).any()]
+        bounds = {letter: _at(each, "bound", steps) for letter, each in drawable.items() if "bound" in each.values}
+        bounds = {letter: bound for letter, bound in bounds.items() if np.isfinite(bound).any()}
         if bounds:
-            best = np.fmax.reduce(bounds)
+            best = np.fmax.reduce([*bounds.values()])
             least = min(float(np.nanmin(objective)) for objective in values.values())
             if not np.nanmax(best) > least:  # else they do not minimise the same thing, and none bounds them all
                 values[BOUND] = best
+                self._bounded = ", ".join(bounds)
         self.show_curves(Curves(steps, values), iteration, (int(steps[0]), int(steps[-1])))
 
     def styles_of(self, names: list[str]) -> dict[str, Style]:
         """Give the columns the colours of curves in their order, and dash the bound."""
         letters = [name for name in names if name != BOUND]
         styles = {letter: Style(letter, f"curve {'ABCD'.index(letter)}", width=2.0) for letter in letters}
-        return styles | ({BOUND: Style(BOUND, "text", "dashed")} if BOUND in names else {})
+        return styles | ({BOUND: Style(f"{BOUND} of {self._bounded}", "text", "dashed")} if BOUND in names else {})
 
     def wants_log(self, curves: dict[str, NDArray]) -> bool:
         """Whether all objectives are positive."""

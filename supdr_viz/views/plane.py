@@ -28,13 +28,13 @@ from supdr_viz.pictures.scene import Extent
 from supdr_viz.pictures.types import Density, Frame, Scene, Sheet, Surface
 from supdr_viz.ui.theme import palette
 from supdr_viz.views.colours import (
-    ERROR_SHADES,
     LARGE_SPREAD,
     PICK_ERRORS,
     PICK_MISPLACED,
-    TRUST_SHADES,
+    SHADES,
+    TRUSTS,
     layer_colours,
-    shades_of,
+    tells_doubt,
 )
 from supdr_viz.views.figures import LegendEntry, css, joined
 from supdr_viz.views.marker_shapes import SHAPES
@@ -145,6 +145,8 @@ def points_legend(points: Points, *others: Points) -> list[LegendEntry]:
     margins = (each.stage.get("planes", view, "margin") for each in (points, *others) for view in ("input", "latent"))
     drawn = any(margin is not None and len(margin) for margin in margins)
     entries = class_legend(points.scene, points.colour_by, points.values)
+    if not any(each.rings_errors for each in (points, *others)):
+        entries = [each for each in entries if each.pick != PICK_ERRORS]
     return [*entries, LegendEntry("margin", css("boundary"), "dashed")] if drawn else entries
 
 
@@ -163,7 +165,7 @@ def class_legend(scene: Scene, colour_by: str = "label", values: NDArray | None 
         entries = [_trust_scale(values, some)]
     elif colour_by == "spread":
         ends = "0", f"{LARGE_SPREAD:g} of the map's size"
-        entries = [_scale_entry("spread", ends, ERROR_SHADES)]
+        entries = [_scale_entry("spread", ends, colour_by)]
     elif named is None:
         entries = [_value_scale(scene, colour_by, values)]
         if colour_by.startswith(COLUMN) and values is not None and np.isnan(values).any():
@@ -232,19 +234,24 @@ def _value_scale(scene: Scene, colour_by: str, values: NDArray | None) -> Legend
     if colour_by == "error":
         words = ["0", f"{largest_error(scene):.3g} and more"]
     help = "The colours end at the 2nd and at the 98th percentile." if colour_by.startswith((COLUMN, LATENT)) else ""
-    return replace(_scale_entry(name, words, shades_of(colour_by)), help=help)
+    return replace(_scale_entry(name, words, colour_by), help=help)
 
 
 def _trust_scale(trust: NDArray | None, some: str) -> LegendEntry:
-    """Return the scale of trust, which says what it means, and where chance lies, on being pointed at."""
+    """Return the scale of trust, which says more of what it means on being pointed at."""
     low, high = trust_range(trust)
     help = (
         "Trust of a row: 1 if all who stand near it on the map are near it in the data, too; the less the farther "
         f"away those are who are not. By chance it is {CHANCE:g}. The least trusted 2 % of the rows look alike."
     )
-    return replace(_scale_entry(f"trust{some}", (f"{low:g} or less", f"{high:g}"), TRUST_SHADES), help=help)
+    return replace(_scale_entry(f"trust{some}", (f"{low:g} or less", f"{high:g}"), "trust"), help=help)
 
 
-def _scale_entry(name: str, ends: Sequence[str], shades: Sequence[str]) -> LegendEntry:
-    stops = ", ".join(shades[round(share * (len(shades) - 1))] for share in np.linspace(0.0, 1.0, 7))
+def _scale_entry(name: str, ends: Sequence[str], colour_by: str) -> LegendEntry:
+    """Return the entry of a scale; its colours follow the theme where the rows' do."""
+    shades = [SHADES[round(share * (len(SHADES) - 1))] for share in np.linspace(0.0, 1.0, 7)]
+    if tells_doubt(colour_by):
+        shades = [css(f"doubt {number}") for number in range(len(palette(False).doubts))]
+        shades = shades[::-1] if colour_by in TRUSTS else shades
+    stops = ", ".join(shades)
     return LegendEntry(name, f"linear-gradient(90deg, {stops})", kind="scale", ends=tuple(ends))

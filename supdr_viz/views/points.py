@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from supdr_viz.pictures.picture import Picture, RowValue, some_rows
 from supdr_viz.pictures.row_colours import (
+    categories,
     hidden_rows,
     meaning_of,
     row_colours,
@@ -22,7 +23,15 @@ from supdr_viz.pictures.row_colours import (
 )
 from supdr_viz.pictures.types import Frame, MapQuality, Scene, Surface
 from supdr_viz.ui.theme import palette
-from supdr_viz.views.colours import ERROR_SHADES, LARGE_SPREAD, SHADES, UNKNOWN, misplaced_rows, scale, shades_of
+from supdr_viz.views.colours import (
+    LARGE_SPREAD,
+    SHADES,
+    TRUSTS,
+    UNKNOWN,
+    misplaced_rows,
+    scale,
+    tells_doubt,
+)
 from supdr_viz.views.marker_shapes import SHAPES
 from supdr_viz.views.stage.constants import DRAWN
 from supdr_viz.views.stage.packed_positions import Places, packed_places, unpacked_places
@@ -49,6 +58,8 @@ EASY_RINGS, LEAST_EASE = 300, 0.5
 # their marks then.
 CROWD, FEW_RINGS = 0.1, 8
 FAINT_RING, THIN_RING, CLOSE_RING = 0.58, 1.0, 3.0
+# Where the rows' colour says the same.
+FAINTER_RING = 0.35
 # Of more than this share of the labelled rows, support vectors have no rings.
 MOST_SUPPORT = 0.25
 
@@ -95,7 +106,12 @@ RINGS = {
     "support": Ring("support vectors", "support", 1.1, 1.0, "support vector", ""),
     "labelled": Ring("labelled", "text", 1.5, 0.9, "labelled row", "Rows whose label the method sees."),
     "misplaced": Ring(
-        "misplaced", "text", 1.7, 1.0, "misplaced row", "Rows whose trust is nearer to chance, 0.5, than to 1."
+        "misplaced",
+        "text",
+        1.7,
+        1.0,
+        "misplaced row",
+        "Rows whose trust is nearer to chance, 0.5, than to 1.",
     ),
 }
 
@@ -103,7 +119,7 @@ RINGS = {
 def ring_role(ring: str, colour_by: str) -> str:
     """Return the colour of rings, a key of `RINGS`, where colours of rows mean `colour_by`."""
     role = RINGS[ring].role
-    return "text" if role == "error" and shades_of(colour_by) is ERROR_SHADES else role  # points may have its colour
+    return "text" if role == "error" and tells_doubt(colour_by) else role  # points may have its colour
 
 
 class Points:
@@ -179,6 +195,11 @@ class Points:
         if self.colour_by == "trust":
             return "misplaced"
         return "labelled" if self.is_regression and self.has_hidden else "error"
+
+    @property
+    def rings_errors(self) -> bool:
+        """Whether any row on display has the ring of an error."""
+        return self.ring == "error" and any(self._ringed.get(view, (0, 0))[1] for view in ("input", "latent"))
 
     @property
     def support_share(self) -> float:
@@ -330,7 +351,8 @@ class Points:
 
     def _show_colours(self) -> None:
         if self.scene is not None:
-            self.stage.put("rows", colour=self._of(self._values(self.scene, self.colour_by)))
+            colour = self._of(self._values(self.scene, self.colour_by))
+            self.stage.put("rows", colour=colour, above=_above(self.scene, self.colour_by))
 
     def _show_shapes(self) -> None:
         if self.scene is not None:
@@ -386,7 +408,8 @@ class Points:
             if self.small:
                 look = look._replace(width=SMALL_RING, edge=0.0)
             if np.count_nonzero(shown) > max(CROWD * self.n_rows, FEW_RINGS):
-                look, grow = look._replace(width=THIN_RING, alpha=FAINT_RING, edge=0.0, gap=CLOSE_RING), 1.0
+                faint = FAINTER_RING if self.ring == "misplaced" else FAINT_RING
+                look, grow = look._replace(width=THIN_RING, alpha=faint, edge=0.0, gap=CLOSE_RING), 1.0
             ease = 1.0 if self.ring == "misplaced" else _ease(shown)
             role = ring_role(self.ring, self.colour_by)
             self._put(view, ring={"rows": packed_bits(shown), **_look(look, role, ease, grow)})
@@ -566,10 +589,18 @@ def _shapes(scene: Scene, colour_by: str) -> NDArray:
     return (row_shapes(scene, colour_by) % SHAPES).astype(np.uint8)
 
 
+def _above(scene: Scene, colour_by: str) -> str:
+    """Return which rows are drawn last, so that no others cover them: those of "low" or "high" values; empty: mixed."""
+    if categories(scene, colour_by) is not None or not tells_doubt(colour_by):
+        return ""
+    return "low" if colour_by in TRUSTS else "high"
+
+
 def _rows(scene: Scene, drawn: NDArray, colour_by: str) -> dict[str, Any]:
     hidden = hidden_rows(scene)
     return {
         "colour": row_colours(scene, None, colour_by)[drawn],
+        "above": _above(scene, colour_by),
         "shape": _shapes(scene, colour_by)[drawn],
         "kind": np.where(scene.is_test, TEST, np.where(hidden, HIDDEN, TRAIN)).astype(np.uint8)[drawn],
         "size": point_size(len(scene.position)),

@@ -96,7 +96,7 @@ def test_a_run_of_the_explorer_joins_the_comparison_and_leaves_it_again(open_app
     app.settle()
     assert len(rows(app)) == 1
     assert query(app)["method.beta"] == "0.3"
-    app.page.get_by_role("link", name="Open column A in the explorer").click()
+    app.page.get_by_role("link", name="Open column A in Explore").click()
     app.until_url("/explorer?")
     app.settle()
     assert {"method": "LSDR", "method.beta": "0.3", "data.n_samples": "100"}.items() <= query(app).items()

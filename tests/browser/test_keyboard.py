@@ -130,7 +130,7 @@ def test_a_visitor_finds_rows_and_parameters_by_the_keyboard_alone(open_app, tmp
         f"(number) => ({rows})(number).every((x, row) => Math.abs(x - named('sweep map').data.x[row]) < 1e-6)",
         arg=chosen,
     )
-    reach(app, "Run it in the explorer")
+    reach(app, "Run it in Explore")
     clean(app)
     # Nothing holds the focus: it goes on through the page and comes back to where it began.
     reach(app, "supdr")

@@ -79,7 +79,7 @@ def test_one_file_is_the_whole_product(plain):
     turn_to(plain, "Compare", "explorer?page=compare")
     plain.press("Run")
     frames.until_enough()
-    link = plain.page.get_by_role("link", name="Open column B in the explorer")
+    link = plain.page.get_by_role("link", name="Open column B in Explore")
     assert re.match(r"explorer\?(?!page=)", link.get_attribute("href"))
 
     turn_to(plain, "Sensitivity", "explorer?page=sensitivity")

@@ -246,7 +246,7 @@ def test_words_stand_beside_a_picture_and_not_over_it(open_app):
     app = open_app("?data=wide_regression&data.n_samples=200&method=SDRGLM&view.colour=trust", size=(1280, 720))
     app.choose("Picture", "predicted").settle()
     assert app.facts.keys() >= {"R² train", "correlation"}
-    assert "neighbours kept" in app.texts(".said")
+    assert "Misplaced" in app.texts(".said")
     for width, height in ((1280, 720), (390, 844)):
         app.resize(width, height)
         app.settle()

@@ -268,12 +268,18 @@ export class Board {
     return changes > 0.2 * levels.length
   }
   // The rows in the order in which they are drawn; of many, neighbours in memory follow one another where they may.
+  // What is to be seen above all lies above all.
   get order() {
     const {count} = this
-    if (this.ordered?.length !== count) {
+    const {colour, above} = this.tree.rows
+    if (this.ordered?.length !== count || this.orderedBy !== (above && colour)) {
       const stride = count > MANY && this.isMixed ? 1 : strideOf(count)
       this.ordered = new Int32Array(count)
+      this.orderedBy = above && colour
       for (let k = 0, row = 0; k < count; k++, row = (row + stride) % count) this.ordered[k] = row
+      const sign = above === "low" ? -1 : 1
+      const height = (row) => (Number.isNaN(colour[row]) ? -Number.MAX_VALUE : sign * colour[row])
+      if (above) this.ordered.sort((a, b) => height(a) - height(b))
     }
     return this.ordered
   }

@@ -185,11 +185,19 @@ export function drawSentence(pen, {left, top, wide, high}, text) {
   for (const [k, line] of lines.entries()) pen.fillText(line, left + wide / 2, first + LINE * k)
 }
 
-// What lies over the rows: of the picture, and points that the user has drawn.
+// The names of classes at their places.
+function drawNames(pen, frame, names) {
+  pen.font = "11px Roboto, sans-serif"
+  pen.textBaseline = "middle"
+  for (const [x, y, name] of names) drawWord(pen, name, frame.x(x), frame.y(y), shade("text"), "center")
+}
+
+// What lies over the rows: of the picture, names, and points that the user has drawn.
 export function drawAbove(pen, view) {
-  const {picture, drawn, empty} = view.tree
+  const {picture, drawn, empty, names} = view.tree
   const {frame} = view
   if (picture) drawPictureAbove(pen, view)
+  drawNames(pen, frame, names ?? [])
   for (const [x, y, code] of drawn || []) {
     pen.fillStyle = view.board.classColour(code)
     pen.strokeStyle = shade("boundary")

@@ -8,7 +8,7 @@ const SHARP = 2 // pixels of a PNG for each of the page's, at least
 const EDGE = 12
 const LINE = 18
 const LEGEND_DASHES = {solid: [], dashed: [6, 4], dotted: [2, 3], dotdash: [6, 4]}
-const HALF_WIDTHS = {scale: 15, line: 10} // of marks in the legend
+const HALF_WIDTHS = {scale: 15, line: 10, oval: 9} // of marks in the legend
 const FONT = "Helvetica, Arial, sans-serif" // an image has no other fonts than those of the machine
 
 // What a colour of the page's style sheet comes to.
@@ -21,12 +21,14 @@ function computedColour(colour) {
   return color
 }
 
+const OVAL = 0.55 // height of an oval, as a share of its width
+
 // The mark of an entry of the legend, with its middle at a place.
 function mark(pen, {kind, colour, dash, shape}, x, y) {
-  const colours = kind === "scale" ? (colour.match(/#\w{6}/g) ?? []) : []
+  const colours = kind === "scale" ? (colour.match(/var\([^)]*\)|#\w{6}/g) ?? []) : []
   const wide = 28 / colours.length
   for (const [k, shade] of colours.entries()) {
-    pen.fillStyle = shade
+    pen.fillStyle = computedColour(shade)
     pen.fillRect(x - 14 + wide * k, y - 4, wide, 8)
   }
   if (kind === "scale" || kind === "none") return
@@ -41,6 +43,9 @@ function mark(pen, {kind, colour, dash, shape}, x, y) {
   if (kind === "line") {
     pen.moveTo(x - 9, y)
     pen.lineTo(x + 9, y)
+  } else if (kind === "oval") {
+    for (let k = 0; k <= 32; k++)
+      pen.lineTo(x + 8 * Math.cos((k * Math.PI) / 16), y + 8 * OVAL * Math.sin((k * Math.PI) / 16))
   } else pen.arc(x, y, kind === "ring" ? 5.5 : 4)
   pen.stroke()
   if (kind === "ring") drawMark(pen, {shape: "circle", size: 4, fill: 1, line: 0}, x, y)

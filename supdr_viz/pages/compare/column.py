@@ -33,7 +33,7 @@ class Facts:
     iteration: None before the start and for methods that do not iterate.
     scores: "train" and "test": errors in per cent or, for regression, mean squared errors, of training rows as if they
         were new; "train R²", "test R²"; how true the latent plane is, by the names of `supdr.quality`.
-    size: number of support vectors or basis functions.
+    size: number of support vectors or basis functions, or else of latent dimensions.
     seconds: spent inside the steps.
     problem: why it cannot be shown; empty if it can.
     answers: to the checks that were made, by their names; None where this column has none.
@@ -199,7 +199,7 @@ def _as_compared(settings: Settings) -> Settings:
 
 
 def size_of(fitted: Any) -> str:
-    """Count what the model is made of: support vectors, basis functions; empty if it has neither."""
+    """Count what the model is made of: support vectors, basis functions, else latent dimensions."""
     parts = []
     if fitted is None:
         return ""
@@ -208,4 +208,6 @@ def size_of(fitted: Any) -> str:
         parts.append(f"{len(centres):,} basis functions")
     if hasattr(fitted, "support_"):
         parts.append(f"{len(fitted.support_):,} support vectors")
+    if not parts and (latent := getattr(fitted, "embedding_", None)) is not None:
+        parts.append(f"{latent.shape[1]} dimension{'' if latent.shape[1] == 1 else 's'}")
     return ", ".join(parts)

@@ -27,7 +27,7 @@ from supdr_viz.pictures.types import Scene
 from supdr_viz.presets.gallery import plain_shelves
 from supdr_viz.run.status import ENDINGS
 from supdr_viz.ui import widgets
-from supdr_viz.ui.bar import Bar, Button, Toggle
+from supdr_viz.ui.bar import Bar, Button, Toggle, style
 from supdr_viz.ui.binding import BoundChoice
 from supdr_viz.ui.bridge import CHOOSES, Bridge
 from supdr_viz.ui.notice import Notice, remarks
@@ -46,6 +46,7 @@ GRID_CSS = """
 """
 BOX_CSS = widgets.BOX_CSS + ":host { height: auto !important; }"
 RESULTS_CSS = ":host { padding: 2px 8px; }"
+ONLY_NARROW = "@media (min-width: 600px) { .part.speed { display: none !important; } }"
 PLACE_CSS = """
 :host { border-style: dashed; }
 @media (max-width: 999.95px) { :host { grid-column: auto !important; } }
@@ -109,7 +110,7 @@ class ColumnCard:
     ) -> None:
         """Bring the head and the captions up to date.
 
-        `query`: of a link that opens the column in the explorer; `chosen`: whether the sidebar edits this column;
+        `query`: of a link that opens the column on the page Explore; `chosen`: whether the sidebar edits this column;
         `noted`: whether any column has settings that differ from the defaults; `task`: one of "classification",
         "regression"; `furthest`: the iteration of the column that is ahead.
         """
@@ -117,8 +118,8 @@ class ColumnCard:
         label, note = widgets.escape(facts.label), facts.note or DEFAULT
         top = (
             f'<div class="top"><span{mark}>{letter}</span><h2 title="{label}">{label}</h2>'
-            f'<a href="{widgets.escape(link("explorer", query))}" aria-label="Open column {letter} in the explorer">'
-            "Open in explorer</a></div>"
+            f'<a href="{widgets.escape(link("explorer", query))}" aria-label="Open column {letter} in Explore">'
+            "Open in Explore</a></div>"
         )
         if facts.problem:
             rest = f'<div class="problem" role="alert">{widgets.escape(facts.problem)}</div>'
@@ -150,7 +151,7 @@ def how_it_stands(facts: Facts, task: str, furthest: int = 0) -> str:
     if facts.iteration is None:
         words.append(facts.state)
     elif facts.state == ENDINGS[Stop.max_iter] and facts.iteration < furthest:
-        words.append(f"limit at <b>{facts.iteration:,}</b>")
+        words.append(f"stopped at <b>{facts.iteration:,}</b>")
     elif facts.state in SAID_ABOVE:
         words.append(f"iteration <b>{facts.iteration:,}</b>")
     else:
@@ -260,10 +261,12 @@ class CompareLayout:
         buttons: Any = bar.view[0]
         line: Any = bar.view[1]
         bar.buttons.hold({"measure": self._measure.widget})
+        bar.buttons.styles = {**bar.buttons.styles, "--speed": "none"}  # on a phone it stands below the table
         line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
         scrubber = widgets.flow(line, self.classes, gap="0 8px", margin=(0, 0, 6, 0))
         sheets = [widgets.sheet(css) for css in (widgets.BOX_CSS, RESULTS_CSS)]
-        row = Bar(self.checks, margin=0, **widgets.WIDE)
+        below = [widgets.sheet(each) for each in (style(), ONLY_NARROW)]
+        row = Bar({**self.checks, "speed": bar.speed}, margin=0, stylesheets=below, **widgets.WIDE)
         results = pn.Column(self.table, row, stylesheets=sheets, margin=(0, 0, 12, 0), **widgets.WIDE)
         main = pn.Column(
             heading,

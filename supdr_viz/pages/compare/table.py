@@ -36,7 +36,8 @@ MAP = (
     ("class_centre_correlation", "Correlation of class centres"),
 )
 
-BEST = "Bold green: the best of its column; training errors are not ranked."
+BEST = "Bold green: the best value of a measure. Training errors are not ranked."
+NONE = "–: not measured."
 
 # What the measures mean, on being pointed at.
 MEANINGS = {
@@ -82,18 +83,19 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
             mark = " best" if answer is not None and answer.value == best[name] and len(rows) > 1 else ""
             cells.append(f'<td class="number{mark}">{answer_text(name, answer, task)}</td>')
         seconds = "" if row.seconds is None else f"{row.seconds:.2f}"
-        cells += [f'<td class="model">{escape(row.size) or "–"}</td>', f'<td class="number">{seconds}</td>']
+        cells += [f'<td class="model">{escape(row.size)}</td>', f'<td class="number">{seconds}</td>']
         cells.append(f"<td>{escape(row.state)}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
-    note = f'<p class="quiet small">{BEST}</p>' if any(' best"' in row for row in body) else ""
+    notes = [BEST] * any(' best"' in row for row in body) + [NONE] * any(">–<" in row for row in body)
+    note = f'<p class="quiet small">{" ".join(notes)}</p>' if notes else ""
     settings = '<th scope="col">Settings</th>' if noted else ""
     return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Results"><table>'
+        f'{note}<div class="scroll" tabindex="0" role="region" aria-label="Results"><table>'
         "<caption>Results of the columns</caption>"
         f'<tr><th scope="col">Method</th>{settings}'
         f'<th scope="col" class="number">Iteration</th>{heads}'
         '<th scope="col">Model</th><th scope="col" class="number">Seconds</th><th scope="col">State</th></tr>'
-        f"{''.join(body)}</table></div>{note}"
+        f"{''.join(body)}</table></div>"
     )
 
 

@@ -118,7 +118,7 @@ class LessonPanel:
         self._tell("")
         self._show_facts(step, told=step.question is None)
         href = widgets.escape(link)
-        opened = f'<p class="small"><a href="{href}" target="_blank">Open this state in the explorer</a></p>'
+        opened = f'<p class="small"><a href="{href}" target="_blank">Open this state in Explore</a></p>'
         self.link.object = KEYS_HINT + opened
 
     def answer(self, step: Step, option: int | None) -> None:

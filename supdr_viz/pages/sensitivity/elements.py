@@ -80,7 +80,7 @@ if (number !== undefined) {
 TOOLTIP = """
 <div style="font-size:12px;color:#17212B;background:#fff;max-width:260px;margin:-4px;padding:4px">@text{safe}</div>
 """
-CELL_TOOLTIP = TOOLTIP.replace("</div>", "<br>click: run it in the explorer, on one split</div>")
+CELL_TOOLTIP = TOOLTIP.replace("</div>", "<br>click: run it in Explore, on one split</div>")
 
 
 @dataclass(frozen=True, eq=False)

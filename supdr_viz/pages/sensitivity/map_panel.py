@@ -78,5 +78,5 @@ def _words(view: View, number: int) -> str:
     place = f"{view.places[number]}<br>" if number in view.places else ""
     without = "" if view.maps is not None and number in view.maps.positions else " This cell has no map."
     link = widgets.escape(view.links.get(number, ""))
-    run = f' <a href="{link}" target="_blank" rel="noopener">Run it in the explorer</a>' if link else ""
+    run = f' <a href="{link}" target="_blank" rel="noopener">Run it in Explore</a>' if link else ""
     return f'<p class="small">{place}{widgets.escape(view.measured)} <b>{view.score_of(cell)}</b>.{without}{run}</p>'

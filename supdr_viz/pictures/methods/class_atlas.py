@@ -1,7 +1,7 @@
-"""Pictures of ClassAtlas: charts as discs with their axes, cells, and doubtful rows tied to two candidates.
+"""Pictures of ClassAtlas: an ellipse around the middle of each class, cells, and doubtful rows tied to two candidates.
 
-A disc holds the half of its class that is nearest to its centre, as the box of a box plot holds the middle half: far
-groups of a class do not blow it up.
+An ellipse holds half of its class, as the box of a box plot holds the middle half: far groups of a class do not blow it
+up.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DOUBTFUL = 0.1
 # So many of the most doubtful rows, at most, are tied to their candidates.
 MAX_TIED = 40
 
-# How far the name of a class stands above its disc, as a share of the height.
+# How far the name of a class stands above its ellipse, as a share of the height.
 ABOVE = 0.035
 
 
@@ -45,12 +45,11 @@ def modes(estimator: Any, task: str) -> tuple[Mode, ...]:
 
 
 def charts(*, fitted: Any, scene: Scene, plane: LatentPlane, previous: Picture | None) -> Picture:
-    """Draw every class's chart as a disc with two axes; the most doubtful rows have lines to two classes."""
-    rows, centres = plane.place(fitted.embedding_), plane.project(fitted.centres_)
-    radii = half_radii(fitted, scene)
-    discs = [shapes.circle(centre, float(radius)) for centre, radius in zip(centres, radii)]
-    extent = steady_extent(np.concatenate([rows, *discs]), previous.extent if previous else None)
-    above = centres[:, 1] + radii + ABOVE * (extent[3] - extent[2])
+    """Draw an ellipse around the middle of every class; the most doubtful rows have lines to two classes."""
+    rows = plane.place(fitted.embedding_)
+    middles, outlines = central_halves(fitted, scene, plane, rows)
+    extent = steady_extent(np.concatenate([rows, *outlines]), previous.extent if previous else None)
+    above = outlines[:, :, 1].max(axis=1) + ABOVE * (extent[3] - extent[2])
     names = [scene.class_names[int(code)] for code in fitted.classes_]
     tied = most_doubtful(fitted.doubt_)
     return Picture(
@@ -59,32 +58,32 @@ def charts(*, fitted: Any, scene: Scene, plane: LatentPlane, previous: Picture |
         rows=scene.padded(rows),
         row_value=RowValue("doubt", scene.padded(fitted.doubt_)),
         strokes=(
-            Stroke(_ties(rows[tied], fitted.proba_[tied], centres), 1, 1.3, "dotted"),
-            *(Stroke(disc, 0, 1.6, above=True, edge=0.8) for disc in discs),
-            Stroke(_chart_axes(fitted, plane, centres), 0, 1.6, above=True, edge=1.0),
+            Stroke(_ties(rows[tied], fitted.proba_[tied], middles), 1, 1.3, "dotted"),
+            *(Stroke(outline, 0, 1.6, above=True, edge=0.8) for outline in outlines),
         ),
-        image=_cells(fitted, plane, extent) if plane.exact and len(centres) <= MAX_CELLS else None,
+        image=_cells(fitted, plane, extent) if plane.exact and len(middles) <= MAX_CELLS else None,
         shades=SHADES,
         smooth=True,
-        tags=tuple(Tag(float(x), float(y), name, 0, "center") for x, y, name in zip(centres[:, 0], above, names)),
+        tags=tuple(Tag(float(x), float(y), name, 0, "center") for x, y, name in zip(middles[:, 0], above, names)),
         keys=(
-            Key("central half of a class", "text", "hollow"),
-            Key("its two axes", "text", "line"),
+            Key("central half of a class", "text", "oval"),
             Key("uncertain row to its two likeliest classes", "secondary", "line", "dotted"),
         ),
         numbers=_numbers(fitted),
     )
 
 
-def half_radii(fitted: Any, scene: Scene) -> NDArray:
-    """Return the radius (K,) around the centre of each class within which half of its labelled training rows lie."""
+def central_halves(fitted: Any, scene: Scene, plane: LatentPlane, rows: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the middles (K, 2) and outlines (K, k, 2) of ellipses that hold half of the labelled rows of each class.
+
+    `rows` (n_train, 2): where the training rows stand.
+    """
     n_train = scene.n_train
     codes = np.where(scene.is_labelled, scene.target, np.nan)[:n_train]
-    radii = []
-    for code, centre in zip(fitted.classes_, fitted.centres_):
-        distances = np.linalg.norm(fitted.embedding_[codes == code] - centre, axis=1)
-        radii.append(float(np.median(distances)) if len(distances) else 0.0)
-    return np.array(radii)
+    own = [rows[codes == code] for code in fitted.classes_]
+    centres = plane.project(fitted.centres_)
+    halves = [shapes.half_ellipse(some if len(some) else centre[None]) for some, centre in zip(own, centres)]
+    return np.array([middle for middle, _ in halves]), np.array([outline for _, outline in halves])
 
 
 def most_doubtful(doubt: NDArray) -> NDArray:
@@ -93,18 +92,10 @@ def most_doubtful(doubt: NDArray) -> NDArray:
     return order[doubt[order] >= DOUBTFUL]
 
 
-def _chart_axes(fitted: Any, plane: LatentPlane, centres: NDArray) -> NDArray:
-    """Return lines through each centre: the first two coordinates of its chart, two units to both sides."""
-    lines = []
-    for centre, axes in zip(centres, fitted.axes_):
-        lines += [shapes.segment(centre - 2 * axis, centre + 2 * axis) for axis in axes[:2] @ plane.axes]
-    return shapes.joined(lines)
-
-
-def _ties(rows: NDArray, proba: NDArray, centres: NDArray) -> NDArray:
-    """Return lines from doubtful rows to the centres of their two most probable classes."""
+def _ties(rows: NDArray, proba: NDArray, middles: NDArray) -> NDArray:
+    """Return lines from doubtful rows to the middles of their two most probable classes."""
     candidates = np.argsort(-proba, axis=1, kind="stable")[:, :2]
-    return shapes.joined(shapes.segment(row, centres[k]) for row, both in zip(rows, candidates) for k in both)
+    return shapes.joined(shapes.segment(row, middles[k]) for row, both in zip(rows, candidates) for k in both)
 
 
 def _cells(fitted: Any, plane: LatentPlane, extent: Extent) -> NDArray:

@@ -31,10 +31,16 @@ MAX_EDGES_OF = 6
 
 MAX_LINES = 6
 
+# Width of the lines between class means.
+EDGE_WIDTH = 5.0
+
 # Least share of the width that class means and what is around them fill.
 FILLED = 0.85
 
 EDGES, SPREAD, DIRECTIONS = "shortest ÷ longest distance", "class width ÷ distance", "smallest ÷ largest spread"
+
+# What a number is in the best case.
+BEST = {EDGES: "(1 = equal)", SPREAD: "(0 = points)", DIRECTIONS: "(1 = equal)"}
 
 # Diagnostics of a snapshot by the words for them.
 DIAGNOSTICS = {EDGES: "edge_ratio", SPREAD: "spread", DIRECTIONS: "sv_ratio"}
@@ -74,7 +80,11 @@ def targets(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot
         strokes=(*figure, *lines),
         marks=means,
         mark_role=class_role,
-        keys=_case_keys(case, snapshot),
+        keys=(
+            *_case_keys(case, snapshot),
+            *([Key("margin of a class", "text", "line", "dashed")] if lines else []),
+            *([Key("means if equally far apart", "muted", "line", "dotted")] if figure else []),
+        ),
         numbers=_numbers(fitted, snapshot),
     )
 
@@ -99,7 +109,7 @@ def class_means(
         extent=extent,
         roles=roles,
         strokes=(
-            Stroke(edges, primary, 2.2),
+            Stroke(edges, primary, EDGE_WIDTH, alpha=0.55),  # wide and pale: the dashes on it are to be seen
             *_figure(corners, roles.index("text"), "dashed"),
         ),
         areas=(*hull, *(Area(cloud, int(role)) for cloud, role in zip(clouds, class_role))),
@@ -108,7 +118,7 @@ def class_means(
         keys=(
             *([Key("if equally far apart", "text", "line", "dashed")] if ideal is not None else []),
             Key("from mean to mean", "primary", "line"),
-            Key("two standard deviations of a class", "muted", "hollow"),
+            Key("two standard deviations of a class", "muted", "oval"),
         ),
         numbers=_numbers(fitted, snapshot),
     )
@@ -122,14 +132,15 @@ def spokes(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot,
         left_out[labelled], own[labelled] = fitted.plane_left_out_, fitted.plane_
     rows, tips = plane.place_both(left_out, own)
     corners = plane.project(_corners(fitted, scene))
-    extent = steady_extent(np.concatenate([rows, tips, corners]), previous.extent if previous else None)
-    roles, class_role = _roles(fitted, ("muted", "border"))
     centre = corners.mean(axis=0)
+    radius = float(np.linalg.norm(corners - centre, axis=1).mean())
+    around = shapes.circle(centre, radius)
+    extent = steady_extent(np.concatenate([rows, tips, corners, around]), previous.extent if previous else None)
+    roles, class_role = _roles(fitted, ("muted", "border"))
     rays = [
         Stroke(shapes.segment(centre, corner), int(role), 1.2, alpha=0.7) for corner, role in zip(corners, class_role)
     ]
-    radius = float(np.linalg.norm(corners - centre, axis=1).mean())
-    ring = Stroke(shapes.circle(centre, radius), roles.index("muted"), 1.0, "dashed", 0.8)
+    ring = Stroke(around, roles.index("muted"), 1.0, "dashed", 0.8)
     half = Stroke(shapes.circle(centre, 0.5 * radius), roles.index("border"), 1.0)
     numbers = [Number("left-out error", 100.0 * snapshot.diagnostics["plane_error"], "%", "of rows that did not train")]
     return Picture(
@@ -140,13 +151,17 @@ def spokes(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot,
         strokes=(ring, half, *rays),
         marks=corners,
         mark_role=class_role,
+        keys=(
+            Key("distance of the targets", "muted", "line", "dashed"),
+            Key("half of it", "border", "line"),
+        ),
         numbers=(*numbers, *_numbers(fitted, snapshot, SPREAD)),
     )
 
 
-TARGETS = Mode("targets", "targets", "Targets", "F(x) → z", targets)
+TARGETS = Mode("targets", "targets", "Targets", "row → its target", targets)
 MEANS = Mode("means", "means", "Class means", "their distances", class_means)
-SPOKES = Mode("spokes", "spokes", "Spokes", "left out → fitted", spokes)
+SPOKES = Mode("spokes", "spokes", "Spokes", "left out → with its label", spokes)
 
 
 # --- parts ------------------------------------------------------------------------------------------------------------
@@ -222,4 +237,4 @@ def _numbers(fitted: Any, snapshot: Snapshot, *chosen: str) -> tuple[Number, ...
     if not _has_room(fitted) and DIRECTIONS in names:
         names.remove(DIRECTIONS)
     values = {name: snapshot.diagnostics.get(DIAGNOSTICS[name]) for name in names}
-    return tuple(Number(name, value, help=HELP[name]) for name, value in values.items() if value is not None)
+    return tuple(Number(name, value, BEST[name], HELP[name]) for name, value in values.items() if value is not None)

@@ -26,7 +26,11 @@ from supdr_viz.pictures.surface import LatentPlane
 from supdr_viz.pictures.types import Curves, Scene
 
 # Term of the losses -> its name in J and the colour that its curve has.
-PARTS = {"label": ("L_Y", "curve 2"), "reconstruction": ("λ L_X", "curve 1"), "regularisation": ("ridges", "curve 5")}
+PARTS = {
+    "label": ("misfit of targets", "curve 2"),
+    "reconstruction": ("weighted misfit of features", "curve 1"),
+    "regularisation": ("regularisation", "curve 3"),
+}
 
 # J at the start may lie far below: the axis reaches down to this multiple of the present J at most.
 DEEPEST = 3.0
@@ -159,7 +163,7 @@ def balance(
         ),
         marks=np.stack([means, now]),
         mark_role=np.array([1, 0], dtype=np.uint8),
-        axis_labels=("misfit of X, times λ", "misfit of targets"),
+        axis_labels=("weighted misfit of features", "misfit of targets"),
         keys=(
             Key("now", "primary"),
             Key("means", "muted"),
@@ -170,7 +174,9 @@ def balance(
 
 
 def _balance_numbers(fitted: Any, snapshot: Snapshot, means: NDArray, now: NDArray) -> tuple[Number, ...]:
-    numbers = [Number("λ", snapshot.diagnostics["recon_weight"], help="weight of the reconstruction")]
+    numbers = [
+        Number("weight of features", snapshot.diagnostics["recon_weight"], help="λ: of their misfit in the objective")
+    ]
     if set(fitted.family_x_) - {"bernoulli", "gaussian"}:  # a perfect fit of counts is not at 0
         return tuple(numbers)
     for name, word, mean, value in zip(("explains X", "Y"), ("columns", "targets"), means, now):

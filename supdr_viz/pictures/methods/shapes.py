@@ -12,6 +12,9 @@ from supdr_viz.pictures.scene import Extent
 
 _CIRCLE = np.linspace(0.0, 2.0 * np.pi, 49)
 
+# Points farther from the median than this many times the median distance have no part in the shape of an ellipse.
+FAR = 3.0
+
 
 def joined(lines: Iterable[NDArray]) -> NDArray:
     """Join lines (k, 2) to one array with a row of NaN after each."""
@@ -48,8 +51,30 @@ def circle(centre: NDArray, radius: float) -> NDArray:
 
 def ellipse(points: NDArray, deviations: float = 2.0) -> NDArray:
     """Return the ellipse that many standard deviations around the mean of points (k, 2), as a closed line."""
+    return _ellipse_of(*_moments(points), deviations)
+
+
+def half_ellipse(points: NDArray) -> tuple[NDArray, NDArray]:
+    """Return middle (2,) and closed line of an ellipse that holds half of points (k, 2).
+
+    It has the shape of those that are not far from their median.
+    """
+    apart = np.linalg.norm(points - np.median(points, axis=0), axis=1)
+    mean, covariance = _moments(points[apart <= FAR * np.median(apart)])
+    least = 1e-6 * np.trace(covariance) + np.finfo(float).tiny
+    covariance += least * np.eye(2)  # points may lie on a line, or in one place
+    distances = np.einsum("ij,jk,ik->i", points - mean, np.linalg.inv(covariance), points - mean)
+    return mean, _ellipse_of(mean, covariance, float(np.sqrt(np.median(distances))))
+
+
+def _moments(points: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the mean (2,) and the covariance (2, 2) of points (k, 2)."""
     mean = points.mean(axis=0)
-    covariance = (points - mean).T @ (points - mean) / max(len(points), 1)
+    return mean, (points - mean).T @ (points - mean) / max(len(points), 1)
+
+
+def _ellipse_of(mean: NDArray, covariance: NDArray, deviations: float) -> NDArray:
+    """Return an ellipse as a closed line."""
     values, vectors = np.linalg.eigh(covariance)
     radii = deviations * np.sqrt(np.maximum(values, 0.0))
     return mean + (np.column_stack([np.cos(_CIRCLE), np.sin(_CIRCLE)]) * radii) @ vectors.T

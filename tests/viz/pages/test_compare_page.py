@@ -117,6 +117,6 @@ def test_keys_act_on_all_columns():
 )
 def test_where_a_column_stands_is_said_in_one_line(state, iteration, said):
     facts = SimpleNamespace(scores={"test": 100.0}, iteration=iteration, state=state)
-    assert "limit at <b>4,000</b>" in how_it_stands(facts, "classification", 5_000) or state != "iteration limit"
+    assert "stopped at <b>4,000</b>" in how_it_stands(facts, "classification", 5_000) or state != "iteration limit"
     assert how_it_stands(facts, "classification") == said
     assert len(re.sub("<.*?>", "", said)) <= 39  # at 1,280 pixels a column has no room for more

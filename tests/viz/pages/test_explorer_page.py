@@ -293,13 +293,13 @@ def test_one_latent_dimension_is_a_strip():
     with Visitor("?data=moons&data.n_samples=80&method=LSDR&method.n_components=1") as visitor:
         steps(visitor, 3)
         assert len(set(visitor.places("latent")[:, 1])) > 50
-        assert visitor.sees("one dimension, random heights")
+        assert visitor.sees("one axis, random heights")
 
 
 @pytest.mark.slow
 def test_wide_generated_data_say_what_their_plane_is():
     with Visitor("?data=disc&data.n_samples=100&data.n_noise_features=20&method=LSDR") as visitor:
-        assert " against " in visitor.head("Input space")
+        assert "one slice" in visitor.head("Input space")
 
 
 def test_regression_hides_the_choice_of_a_loss():

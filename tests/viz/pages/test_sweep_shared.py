@@ -83,7 +83,7 @@ def test_maps_of_all_cells_are_shown_and_sliders_walk_through_them():
         visitor.slide(across, 2 if before[0] < 4 else 0)
         after = visitor.model("sweep place").data["number"]
         assert abs(after[0] - before[0]) >= 2
-        assert visitor.sees("Run it in the explorer")
+        assert visitor.sees("Run it in Explore")
         visitor.press("Show values")
         assert not list(visitor.session.document.select({"name": "sweep small maps"}))
 

@@ -8,7 +8,7 @@ from supdr_viz.experiment.build import build_dataset, build_estimator
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.experiment.splitting import split
 from supdr_viz.pictures.methods import MARGINS, SHEPARD, modes_of
-from supdr_viz.pictures.methods.class_atlas import DOUBTFUL, MAX_TIED, half_radii, most_doubtful
+from supdr_viz.pictures.methods.class_atlas import DOUBTFUL, MAX_TIED, most_doubtful
 from supdr_viz.pictures.methods.mac import DIRECTIONS, EDGES, SPREAD, _corners
 from supdr_viz.pictures.picture import Number
 from supdr_viz.pictures.scene import build_scene, steady_extent, without_outliers
@@ -97,36 +97,38 @@ def test_other_modes_make_no_picture(mode):
 
 
 @pytest.mark.parametrize("n_components", [1, 2, 3])
-def test_the_atlas_shows_a_disc_for_every_class_and_ties_doubtful_rows(n_components):
+def test_the_atlas_shows_half_of_every_class_and_ties_doubtful_rows(n_components):
     run = Run({"n_components": n_components}, {"n_per_class": 25, "n_classes": 3}, 0.4, 2, "ClassAtlas")
     picture, fitted = run.picture("charts"), run.fitted
-    ties, discs, (axes,) = picture.strokes[0], picture.strokes[1:4], picture.strokes[4:]
+    ties, ovals = picture.strokes[0], picture.strokes[1:]
     tied = most_doubtful(fitted.doubt_)
     assert len(tied) == min(MAX_TIED, (fitted.doubt_ >= DOUBTFUL).sum()) > 0
     assert np.isnan(ties.points[:, 0]).sum() == 2 * len(tied)
-    assert np.isnan(axes.points[:, 0]).sum() == 6
-    assert [each.above for each in picture.strokes] == [False, True, True, True, True]  # no crowd hides them
-    centres = crossings(axes.points)
-    codes = np.where(run.scene.is_labelled, run.scene.target, np.nan)[: run.scene.n_train]
-    for code, disc, centre, radius in zip(fitted.classes_, discs, centres, half_radii(fitted, run.scene)):
-        own = fitted.embedding_[codes == code] - fitted.centres_[fitted.classes_ == code]
-        assert np.mean(np.linalg.norm(own, axis=1) <= radius) == pytest.approx(0.5, abs=0.5 / len(own))
-        np.testing.assert_allclose(np.linalg.norm(disc.points - centre, axis=1), radius, rtol=1e-4)
-        assert inside(disc.points, picture.extent)
+    assert [each.above for each in picture.strokes] == [False, True, True, True]  # no crowd hides them
+    codes = np.where(run.scene.is_labelled, run.scene.target, np.nan)
+    names = [run.scene.class_names[int(code)] for code in fitted.classes_]
+    for code, oval, tag, name in zip(fitted.classes_, ovals, picture.tags, names, strict=True):
+        own = picture.rows[codes == code]
+        assert within(own, oval.points).mean() == pytest.approx(0.5, abs=2 / len(own))
+        assert inside(oval.points, picture.extent)
+        assert tag.text == name
+        assert tag.x == pytest.approx(middle(oval), abs=1e-5)
+        assert tag.y > oval.points[:, 1].max()
     assert inside(picture.rows, picture.extent)
     assert (picture.image is None) == (n_components == 3)
-    names = [run.scene.class_names[int(code)] for code in fitted.classes_]
-    for tag, name, centre, disc in zip(picture.tags, names, centres, discs, strict=True):
-        assert tag.text == name
-        assert tag.x == pytest.approx(centre[0], abs=1e-5)
-        assert tag.y > disc.points[:, 1].max()
 
 
-def crossings(axes):
-    """Where the two axes of each chart cross: in the middle of both."""
-    first, second = (axes.reshape(-1, 2, 3, 2)[:, k, :2].mean(axis=1) for k in (0, 1))
-    np.testing.assert_allclose(first, second, atol=1e-5)
-    return first
+def middle(oval):
+    """Where across the middle of an ellipse is."""
+    return (oval.points[:, 0].max() + oval.points[:, 0].min()) / 2
+
+
+def within(points, outline):
+    """Whether points lie within a closed line around their middle."""
+    across = np.diff(outline, axis=0)
+    apart = points[:, None] - outline[None, :-1]
+    turns = across[:, 0] * apart[..., 1] - across[:, 1] * apart[..., 0]
+    return (turns > 0).all(axis=1) | (turns < 0).all(axis=1)
 
 
 def test_every_look_of_the_atlas_has_a_key():
@@ -134,8 +136,7 @@ def test_every_look_of_the_atlas_has_a_key():
     keys = {(key.kind, key.role, key.dash) for key in picture.keys}
     assert picture.marks is None
     assert keys == {
-        ("line", "text", "solid"),  # axes
-        ("hollow", "text", "solid"),  # discs
+        ("oval", "text", "solid"),  # halves of classes
         ("line", "secondary", "dotted"),  # candidates
     }
 
@@ -144,8 +145,7 @@ def test_the_atlas_colours_the_plane_as_its_map_judges_places():
     run = Run(None, {"n_per_class": 25}, 1.0, 2, "ClassAtlas")
     picture, (low, high, bottom, top) = run.picture("charts"), run.picture("charts").extent
     size, classes = len(picture.image), [picture.roles.index(f"class {int(code)}") for code in run.fitted.classes_]
-    centres = crossings(picture.strokes[-1].points)
-    across, up = ((centres - [low, bottom]) / [high - low, top - bottom] * size).astype(int).T
+    across, up = ((run.fitted.centres_ - [low, bottom]) / [high - low, top - bottom] * size).astype(int).T
     assert picture.smooth
     np.testing.assert_array_equal(picture.image[up, across] // picture.shades, classes)
 
@@ -270,11 +270,23 @@ def test_targets_are_where_the_method_has_them():
 def test_the_key_counts_the_cases():
     run = Run()
     shares = [100 * np.mean(run.fitted.case_ == case) for case in (1, 2, 3)]
-    keys = run.picture("targets").keys
+    keys = cases(run.picture("targets"))
     assert [key.name.split()[-2] for key in keys] == [f"{share:.0f}" for share in shares]
     assert len({key.role for key in keys}) == 3
     assert not any(key.role.startswith("class") for key in keys)
-    assert len(run.picture("targets", 0).keys) == 1  # no step, no cases
+    assert len(cases(run.picture("targets", 0))) == 1  # no step, no cases
+
+
+def cases(picture):
+    """The keys of what rows are coloured by."""
+    return [key for key in picture.keys if key.kind == "point"]
+
+
+def test_every_line_of_the_targets_has_a_key():
+    for options in ({}, {"n_components": 10}):
+        picture = Run(options).picture("targets")
+        drawn = {stroke.dash for stroke in picture.strokes if stroke.dash != "solid"}
+        assert drawn == {key.dash for key in picture.keys if key.kind == "line"}
 
 
 def test_unlabelled_rows_have_a_case_of_their_own_and_do_not_count():
@@ -282,7 +294,7 @@ def test_unlabelled_rows_have_a_case_of_their_own_and_do_not_count():
     picture, hidden = run.picture("targets"), ~run.scene.is_labelled & ~run.scene.is_test
     assert (picture.row_role[hidden] == 0).all()
     assert np.isnan(picture.tips[hidden]).all()
-    assert sum(int(key.name.split()[-2]) for key in picture.keys) == pytest.approx(100, abs=1)
+    assert sum(int(key.name.split()[-2]) for key in cases(picture)) == pytest.approx(100, abs=1)
 
 
 def test_numbers_are_those_of_the_snapshot():

@@ -185,6 +185,25 @@ def test_rows_have_the_colour_of_their_trust(board):
     assert scale["low"] <= np.percentile(trust, 2) <= scale["low"] + 0.01
     entries = class_legend(board.points.scene, "trust", trust)
     assert [entry.text for entry in entries][:2] == [f"trust {scale['low']:g} or less to 1", "misplaced"]
+    assert board.stage.get("rows", "above") == "low"  # no other row covers what is wrong
+    board.points.show_colours("label")
+    assert board.stage.get("rows", "above") == ""
+
+
+def test_classes_are_named_on_the_map_where_no_colour_tells_them(board):
+    points = board.points
+    far = points.scene.code[:, None] * [0.5, 0.0] - [0.5, 0.0]
+    for spread, named in ((1.0, True), (0.05, False)):  # names that would lie on one another are left out
+        frame = dataclasses.replace(points.frame, latent=(spread * far).astype(np.float32))
+        board.show_frame(frame)
+        names = board.stage.get("planes", "latent", "names")
+        assert [name for _, _, name in names] == [*points.scene.class_names] * named
+        for (x, y, _), code in zip(names, range(len(points.scene.class_names))):
+            assert x == pytest.approx(far[points.scene.code == code, 0].mean())
+            assert 0 < y < frame.latent_extent[3]
+    board.show_frame(dataclasses.replace(points.frame, latent=far.astype(np.float32)))
+    board.show_colours("label")
+    assert board.stage.get("planes", "latent", "names") == []
 
 
 def test_rows_have_the_size_of_their_trust_as_soon_as_it_is_measured():
@@ -204,7 +223,7 @@ def test_lost_neighbours_are_told_while_they_are_those_of_the_rows_on_display(bo
     board.show_frame(dataclasses.replace(make_frame(scene, 5), truth=truth))
     assert board.stage.get("links") is None
     np.testing.assert_array_equal(board.stage.get("rows", "colour"), truth.trust)
-    assert "neighbours kept" in board.latent.verdict
+    assert "Misplaced" in board.latent.verdict
     assert board.latent.measured == ""
     board.show_frame(dataclasses.replace(make_frame(scene, 4), truth=truth))
     assert board.stage.get("links") is not None
@@ -218,9 +237,10 @@ def test_numbers_are_said_in_words(board):
     truth = board.points.truth
     true, misplaced = np.mean(truth.false == NO_ROW), np.sum(truth.trust < MISPLACED)
     assert board.latent.caption() == board.points.frame.latent_caption
-    numbers = [f"{100 * true:.0f}", str(truth.n_neighbors), str(misplaced)]
-    assert re.findall(r"\d+", board.latent.verdict) == numbers
+    numbers = ["1", str(truth.n_neighbors), "0.5", str(misplaced), f"{MISPLACED:g}"]
+    assert re.findall(r"[\d.]*\d", board.latent.verdict) == numbers  # what trust is, and how many rows have too little
     said = board.latent.measured
+    assert f"{100 * true:.0f}\u00a0%" in said
     assert re.findall(r"(\w[\w ,-]+?) ([.\d]+(?: %)?) \(", said.partition(": ")[2]) == [
         ("trust", "0.900"),
         ("continuity", "0.800"),

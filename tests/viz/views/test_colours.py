@@ -17,7 +17,7 @@ from supdr_viz.pictures.row_columns import RowColumns
 from supdr_viz.pictures.types import Lines, MapQuality, Sheet
 from supdr_viz.ui import theme
 from supdr_viz.views.board import Board
-from supdr_viz.views.colours import ERROR_SHADES, SHADES, TRUST_SHADES, colour_choices
+from supdr_viz.views.colours import DOUBTS, SHADES, TRUSTS, colour_choices, shades_of
 from supdr_viz.views.errors import STYLES, Errors
 from supdr_viz.views.figures import css
 from supdr_viz.views.losses import Losses
@@ -94,9 +94,30 @@ def test_many_classes_get_colours_and_shapes():
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_colours_of_values_stand_out_from_cards(dark):
-    card = theme.palette(dark).card
-    assert min(contrast(colour, card) for colour in (*ERROR_SHADES, *TRUST_SHADES)) > 3
+def test_colours_of_doubts_stand_out_from_cards_the_more_the_larger(dark):
+    """Also for those who tell few hues apart; and none looks like an error or a class."""
+    colours = theme.palette(dark)
+    for colour_by in (*DOUBTS, *TRUSTS):
+        shades = shades_of(colour_by, dark)[:: -1 if colour_by in TRUSTS else 1]
+        contrasts = np.array([contrast(shade, colours.card) for shade in shades])
+        assert contrasts.min() > 3
+        assert (np.diff(contrasts[::20]) > 0).all()
+        assert contrasts[-1] > 1.7 * contrasts[0]
+        for deficiency in (None, DEUTERANOPIA, PROTANOPIA):
+            levels = [lab(shade, deficiency) for shade in shades[:: len(shades) // 5]]
+            assert min(np.linalg.norm(one - other) for one, other in itertools.pairwise(levels)) > 12
+            assert np.linalg.norm(lab(shades[0], deficiency) - lab(shades[-1], deficiency)) > 75
+        assert min(np.linalg.norm(lab(shade) - lab(colours.error)) for shade in shades) > 35
+        assert min(np.linalg.norm(lab(shades[-1]) - lab(each)) for each in colours.classes) > 14
+
+
+def test_scales_of_doubts_follow_the_theme_as_the_rows_do():
+    for colour_by in TRUSTS:
+        (entry, *_) = class_legend(make_scene(), colour_by, np.linspace(0.5, 1, 40))
+        assert [*re.findall(r"--supdr-d-(\d)", entry.colour)] == [*"543210"]
+        for dark in (False, True):
+            variables = theme.css_variables(theme.palette(dark))
+            assert f"--supdr-d-5: {shades_of(colour_by, dark)[0].upper()}" in variables
 
 
 def test_a_class_keeps_its_hue_in_both_themes():
@@ -343,6 +364,39 @@ def test_no_two_curves_of_a_chart_look_alike():
         assert len({(style.role, style.dash) for style in styles.values()}) == len(styles)
     alone = losses.styles_of(["label", "objective"])["label"]
     assert alone == losses.styles_of(terms)["label"]
+
+
+def test_no_curve_of_errors_has_a_colour_of_the_losses():
+    """They stand side by side."""
+    terms = ["reconstruction", "label", "margin", "regularisation", "room", "a", "b", "objective", "bound", "surrogate"]
+    of_losses = {style.role for style in Losses(Stage(), "losses").styles_of(terms).values()}
+    of_errors = {style.role for style in Errors(Stage(), "errors").styles_of([*STYLES, "another", "one more"]).values()}
+    assert not of_losses & of_errors
+
+
+def test_a_legend_lists_errors_where_rows_are_ringed():
+    board, scene = Board(), make_scene()
+    for wrong in (0, 3):
+        board.show_scene(scene)
+        board.show_frame(make_frame(scene))
+        assert "errors" not in [entry.name for entry in points_legend(board.points)]  # none is known yet
+        some = np.arange(40) < wrong
+        board.show_surface(make_surface(scene, wrong=some, beyond=some))
+        assert ("errors" in [entry.name for entry in points_legend(board.points)]) == bool(wrong)
+
+
+@pytest.mark.parametrize("only_training", [False, True])
+def test_test_rows_that_crowd_in_the_middle_are_explained(only_training):
+    board, scene = Board(), make_scene(120)
+    board.show_scene(scene)
+    board.show_surface(make_surface(scene))
+    frame = make_frame(scene, only_training=only_training)
+    board.show_frame(frame)
+    assert "test rows" not in board.latent.verdict.lower()
+    crowded = np.where(scene.is_test[:, None], 0.05 * frame.latent, frame.latent)
+    board.show_frame(dataclasses.replace(frame, latent=crowded))
+    assert "test rows" in board.latent.verdict.lower()
+    assert ("Regions" in board.latent.verdict) == only_training
 
 
 def test_labelled_rows_of_a_regression_are_ringed():

@@ -28,7 +28,7 @@ def test_the_bound_is_drawn_and_may_be_negative():
     view = Objectives(Stage(), "objectives")
     view.show_runs({"D": curves([0, 1, 2], [9, 5, 4], bound=np.array([-3.0, 2.0, 3.5]))}, 2)
     assert view.log
-    assert [entry.name for entry in view.legend] == ["D", BOUND]
+    assert [entry.name for entry in view.legend] == ["D", f"{BOUND} of D"]
     low, high = (10.0**end for end in view.extent[2:])
     assert low <= 2.0
     assert high >= 9.0
@@ -39,7 +39,7 @@ def test_the_best_bound_is_drawn_if_it_can_hold_for_all():
     second = curves([0, 1, 2], [8, 6, 4], bound=np.array([0.0, 1.0, 3.0]))
     view = Objectives(Stage(), "objectives")
     view.show_runs({"A": first, "B": second}, 2)
-    assert view.legend[-1].name == BOUND
+    assert view.legend[-1].name == f"{BOUND} of A, B"
     np.testing.assert_array_equal(drawn(view)[:, 3], [1, 2, 3])
     view.show_runs({"A": first, "B": second, "C": curves([0, 1], [3, 0.5])}, 2)  # another objective: below the bound
     assert [entry.name for entry in view.legend] == ["A", "B", "C"]

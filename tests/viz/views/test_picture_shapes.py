@@ -56,6 +56,23 @@ def test_an_ellipse_has_the_spread_of_its_points():
     np.testing.assert_allclose(np.einsum("ij,jk,ik->i", outline, inverse, outline), 4.0, rtol=1e-3)
 
 
+def test_half_an_ellipse_follows_a_long_group_and_not_the_few_far_away():
+    long = np.random.default_rng(0).normal(size=(400, 2)) * [8.0, 1.0]
+    far = np.random.default_rng(1).normal(size=(60, 2)) + [0.0, 60.0]
+    middle, outline = shapes.half_ellipse(np.concatenate([long, far]))
+    wide, high = np.ptp(outline, axis=0)
+    np.testing.assert_allclose(middle, 0.0, atol=1.5)
+    assert wide > 4 * high
+    assert (abs(outline[:, 1]) < 5).all()
+
+
+@pytest.mark.parametrize("points", [np.ones((1, 2)), np.ones((5, 2)), np.arange(6.0)[:, None] * [1.0, 2.0]])
+def test_half_an_ellipse_of_points_in_one_place_or_on_a_line_is_one(points):
+    middle, outline = shapes.half_ellipse(points)
+    assert np.isfinite(outline).all()
+    assert (abs(middle - np.median(points, axis=0)) <= np.ptp(points, axis=0) / 2 + 1e-9).all()
+
+
 # --- the view ---------------------------------------------------------------------------------------------------------
 
 

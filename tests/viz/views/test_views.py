@@ -165,6 +165,19 @@ def test_bound_below_zero_does_not_spoil_the_log_axis():
     assert board.losses.legend[0].width > board.losses.legend[1].width
 
 
+def test_a_term_that_is_next_to_nothing_has_no_line_and_is_said_to_be_so():
+    board, scene = Board(), make_scene()
+    board.show_scene(scene)
+    least = make_curves(6).values["objective"].min()
+    board.show_frame(make_frame(scene, 5, losses=make_curves(6, regularisation=np.geomspace(1e-9, 5e-4, 6) * least)))
+    entries = {entry.name: entry.kind for entry in board.losses.legend}
+    assert entries["regularisation ≈ 0"] == "none"
+    assert np.isnan(values_of(board.losses, "regularisation")).all()
+    board.show_frame(make_frame(scene, 5, losses=make_curves(6, regularisation=np.geomspace(1e-9, 0.5, 6) * least)))
+    assert {entry.name: entry.kind for entry in board.losses.legend}["regularisation"] == "line"
+    assert np.isfinite(values_of(board.losses, "regularisation")).all()
+
+
 def test_errors_start_at_zero_and_squared_errors_may_be_logarithmic():
     board = Board()
     board.show_scene(make_scene())
