@@ -65,8 +65,8 @@ class InputPlane(PlaneView):
     @property
     def _slice(self) -> str:
         """Say why rows may be ringed on their own side of a boundary that is drawn: they have other columns, too."""
-        if self.points.ring != "error" or self.points.is_regression:
-            return "slice of regions"
+        if self.points.ring != "error" or self.points.is_regression or not self.points.has_errors:
+            return "regions: slice through the mean"
         return (
             "regions: one slice; rings: all columns"
             if self.points.small
