@@ -26,6 +26,7 @@ from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.settings import Settings
 from supdr_viz.export.film import squares
 from supdr_viz.export.work import filming
+from supdr_viz.pages.sensitivity.elements import View
 from supdr_viz.pages.sensitivity.prepared import packed_cells
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.settings import SweepSettings, build_sweep
@@ -82,7 +83,7 @@ def sweep_picture(preset: Preset[SweepSettings], data_dir: Path | None) -> bytes
     sweep, X, y = build_sweep(preset.settings, _rows(preset, data_dir), maps=True)
     result = sweep.result(followed(sweep, sweep.run(X, y), preset.name))
     (SWEEPS / f"{preset.name}.npz").write_bytes(packed_cells(preset.settings, result, X, y))
-    return heatmap(result.means(preset.settings.metric))
+    return heatmap(result.means(preset.settings.metric), preset.settings.metric)
 
 
 def _rows(preset: Preset[SweepSettings], data_dir: Path | None) -> Dataset:
@@ -93,21 +94,24 @@ def _rows(preset: Preset[SweepSettings], data_dir: Path | None) -> Dataset:
     return Dataset(*load_table(table, data_dir), task="classification")
 
 
-def heatmap(means: NDArray[np.float64]) -> bytes:
-    """Draw a grid (a, b) of means as a heatmap, one row (a,) of them as a curve; cells without a number stay empty.
+def heatmap(means: NDArray[np.float64], metric: str) -> bytes:
+    """Draw a grid (a, b) of means as a heatmap, one row (a,) of them as a curve; once light, once dark.
 
-    The first parameter goes across. Returns WebP. Raises ValueError if no cell has a number.
+    The first parameter goes across; cells without a number stay empty. Returns WebP. Raises ValueError if no cell has a
+    number.
     """
     if not np.isfinite(means).any():
         raise ValueError("no cell of the sweep has a number: there is nothing to draw")
-    figure = Figure(figsize=(SIZE[0] / 100, SIZE[1] / 100), dpi=100)
-    ax, colours = figure.add_axes((0.0, 0.0, 1.0, 1.0)), palette(False)
-    ax.set_axis_off()
-    if means.ndim == 1:
-        ax.margins(0.05, 0.1)
-        ax.plot(means, "o-", color=colours.classes[0], linewidth=2, markersize=8)
-    else:
-        ax.imshow(means.T, origin="lower", aspect="auto", cmap=ListedColormap(colours.regions))
+    figure = Figure(figsize=(2 * SIZE[0] / 100, SIZE[1] / 100), dpi=100)
+    for number, dark in enumerate((False, True)):
+        ax = figure.add_axes((0.5 * number, 0.0, 0.5, 1.0))
+        ax.set_axis_off()
+        if means.ndim == 1:
+            ax.margins(0.05, 0.1)
+            ax.plot(means, "o-", color=palette(dark).classes[0], linewidth=2, markersize=8)
+        else:
+            shades = View(metric=metric, dark=dark).shades
+            ax.imshow(means.T, origin="lower", aspect="auto", cmap=ListedColormap(shades))
     out = io.BytesIO()
     figure.savefig(out, format="webp", transparent=True, pil_kwargs={"quality": SWEEP_QUALITY, "method": 6})
     return out.getvalue()

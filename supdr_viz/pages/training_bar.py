@@ -121,13 +121,14 @@ class TrainingBar:
         self._refresh()
 
     def show_numbers(
-        self, iteration: int, numbers: dict[str, float], *, task: str = "classification", all_there: bool = True
+        self, iteration: int | None, numbers: dict[str, float], *, task: str = "classification", all_there: bool = True
     ) -> None:
         """Show the current values; call it a few times a second at most.
 
-        `numbers`: ``rate``, ``objective``, ``train_error``, ``as_new``, ``unlabelled_error``, ``test_error``: errors in
-        per cent, or mean squared errors; ``as_new`` of training rows as if they were new. `task`: one of
-        "classification", "regression". `all_there`: whether all runs are at this iteration.
+        `iteration`: None of a method that is fitted in one step, which has errors only. `numbers`: ``rate``,
+        ``objective``, ``train_error``, ``as_new``, ``unlabelled_error``, ``test_error``: errors in per cent, or mean
+        squared errors; ``as_new`` of training rows as if they were new. `task`: one of "classification", "regression".
+        `all_there`: whether all runs are at this iteration.
         """
         self._numbers = status_words(iteration, numbers, task=task, all_there=all_there)
         self._errors = error_words(numbers, task)
@@ -195,9 +196,11 @@ class TrainingBar:
 
 
 def status_words(
-    iteration: int, numbers: dict[str, float], *, task: str = "classification", all_there: bool = True
+    iteration: int | None, numbers: dict[str, float], *, task: str = "classification", all_there: bool = True
 ) -> list[str]:
     """HTML of the status line's numbers; see `TrainingBar.show_numbers`."""
+    if iteration is None:
+        return error_words(numbers, task)
     up_to = "" if all_there else "up to "
     parts = [f"{up_to}iteration <b>{iteration:,}</b>{'' if iteration else BEFORE}"]
     rate = numbers.get("rate", 0.0)

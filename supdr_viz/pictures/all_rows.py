@@ -155,7 +155,7 @@ def latent_grid(plane: LatentPlane, places: NDArray, scene: Scene) -> Grid:
 def _layers(scene: Scene) -> tuple[int, tuple[float, float] | None]:
     """Return the layers of a grid, and the ends of the scale that they divide; None: they are classes."""
     if scene.task == "regression":
-        return VALUE_LAYERS + 1, scene.value_range
+        return VALUE_LAYERS + 1, scene.colour_range
     return len(scene.class_names) + 1, None
 
 

@@ -200,7 +200,7 @@ def scale_ends(scene: Scene, colour_by: str, values: NDArray | None = None) -> t
         return (low, high) if colour_by.startswith(LATENT) else (0.0, high)
     if scene.task != "regression":
         return None
-    return (0.0, largest_error(scene)) if colour_by == "error" else scene.value_range
+    return (0.0, largest_error(scene)) if colour_by == "error" else scene.colour_range
 
 
 def colour_layers(scene: Scene, colours: NDArray, colour_by: str) -> tuple[NDArray, int]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.pictures.picture import Picture
-from supdr_viz.pictures.row_columns import RowColumns
+from supdr_viz.pictures.row_columns import RowColumns, robust_range
 
 # Share of the variance from which on a plane shows most of it.
 MOST = 0.5
@@ -133,10 +133,15 @@ class Scene:
 
     @property
     def value_range(self) -> tuple[float, float]:
-        """Ends of the scale of values: the smallest and the largest target."""
+        """The smallest and the largest target."""
         finite = self.target[np.isfinite(self.target)]
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
         return (low, high) if high > low else (low - 0.5, low + 0.5)
+
+    @property
+    def colour_range(self) -> tuple[float, float]:
+        """Targets that have the first and the last colour of the scale; few rows lie beyond."""
+        return robust_range(self.target)
 
     def padded(self, values: NDArray, fill: float = np.nan) -> NDArray:
         """Return values (n_train, ...) of the training rows as those of all rows: test rows have the filling."""

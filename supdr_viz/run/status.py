@@ -61,11 +61,16 @@ class Status:
     progress: str = ""
 
     @property
+    def at_once(self) -> bool:
+        """Whether the method was fitted in one step: then it has no iterations, and no objective that fell."""
+        return self.message == FITTED_AT_ONCE
+
+    @property
     def said(self) -> str:
         """The state of one run among several, and why it has ended, in a word or two."""
         if self.phase is Phase.empty:
             return "cannot run"
-        if self.message == FITTED_AT_ONCE:
+        if self.at_once:
             return "fitted"
         ending = ENDINGS.get(self.stop) if self.phase is Phase.finished and self.stop is not None else None
         return ending or self.phase.value

@@ -68,8 +68,8 @@ class InputPlane(PlaneView):
         scene = self.points.scene
         if scene is None or (scene.task == "regression" and not shows_target(scene, self.points.colour_by)):
             return ""  # a field of values has the rows' colours or none
-        if not self.points.rings_errors:
-            return "slice of regions"
+        if self.points.ring != "error" or self.points.is_regression or not self.points.has_errors:
+            return "regions: slice through the mean"
         return "slice; rings by all features" if self.points.small else "regions: one slice · rings: by all features"
 
 

@@ -15,6 +15,7 @@ from supdr_viz.pictures.row_colours import (
     CHANCE,
     COLUMN,
     LABELS,
+    OF_TARGET,
     categories,
     hidden_rows,
     largest_error,
@@ -145,7 +146,7 @@ def points_legend(points: Points, *others: Points) -> list[LegendEntry]:
     margins = (each.stage.get("planes", view, "margin") for each in (points, *others) for view in ("input", "latent"))
     drawn = any(margin is not None and len(margin) for margin in margins)
     entries = class_legend(points.scene, points.colour_by, points.values)
-    if not any(each.rings_errors for each in (points, *others)):
+    if not any(each.has_errors for each in (points, *others)):
         entries = [each for each in entries if each.pick != PICK_ERRORS]
     return [*entries, LegendEntry("margin", css("boundary"), "dashed")] if drawn else entries
 
@@ -233,8 +234,9 @@ def _value_scale(scene: Scene, colour_by: str, values: NDArray | None) -> Legend
     words = [readable(numeral(end, high - low)) for end in (low, high)]
     if colour_by == "error":
         words = ["0", f"{largest_error(scene):.3g} and more"]
-    help = "The colours end at the 2nd and at the 98th percentile." if colour_by.startswith((COLUMN, LATENT)) else ""
-    return replace(_scale_entry(name, words, colour_by), help=help)
+    robust = colour_by.startswith((COLUMN, LATENT)) or meaning_of(scene, colour_by) in OF_TARGET
+    help = "The colours end at the 2nd and at the 98th percentile." if robust else ""
+    return replace(_scale_entry(name, words, shades_of(colour_by)), help=help)
 
 
 def _trust_scale(trust: NDArray | None, some: str) -> LegendEntry:

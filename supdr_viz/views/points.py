@@ -44,6 +44,9 @@ TRAIN, TEST, HIDDEN = range(3)
 # Of more rows, only the hollow ones have an outline.
 MAX_OUTLINED = 500
 
+# Curves of the shares of rows that are predicted wrong.
+PREDICTED = ("train", "unlabelled", "test")
+
 # Size of rows that are misplaced, beside the usual one.
 GROW = 1.5
 
@@ -195,11 +198,6 @@ class Points:
         if self.colour_by == "trust":
             return "misplaced"
         return "labelled" if self.is_regression and self.has_hidden else "error"
-
-    @property
-    def rings_errors(self) -> bool:
-        """Whether any row on display has the ring of an error."""
-        return self.ring == "error" and any(self._ringed.get(view, (0, 0))[1] for view in ("input", "latent"))
 
     @property
     def support_share(self) -> float:
@@ -446,6 +444,15 @@ class Points:
         return None if self.surface is None else self.surface.errors
 
     @property
+    def has_errors(self) -> bool:
+        """Whether rows are predicted wrong, or were in this run; they may be as long as that is not known."""
+        if self.data_only or self.surface is None:
+            return not self.data_only
+        curves = {} if self.frame is None else self.frame.errors.values
+        ringed = any(self._ringed.get(view, (0, 0))[0] for view in ("input", "latent"))
+        return ringed or any(np.nanmax(curves[name], initial=0.0) > 0.0 for name in PREDICTED if name in curves)
+
+    @property
     def misplaced(self) -> NDArray | None:
         """Which rows (n,) are misplaced on the map; None: that was not measured."""
         return None if self.truth is None or self.scene is None else misplaced_rows(self.truth, len(self.scene.code))
@@ -498,7 +505,7 @@ class Points:
         if not self.is_regression:
             self.stage.put(surface_scale={theme: self._scale("label", theme) for theme in ("light", "dark")})
             return
-        (low, high), (first, last) = self.scene.value_range, self._surface_range
+        (low, high), (first, last) = self.scene.colour_range, self._surface_range
         span = (last - first) or 1.0
         ends = {"low": 255.0 * (low - first) / span, "high": 255.0 * (high - first) / span}
         shades = {"palette": list(SHADES), "nan": SHADES[0], **ends}

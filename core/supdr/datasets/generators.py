@@ -411,8 +411,7 @@ def make_curved_sheet(
         task="regression",
         name="curved sheet",
         description=(
-            f"A square sheet, bent quadratically into {n_features} columns, plus noise of "
-            f"standard deviation {noise:g}. {len(labelled)} of {n_samples} rows are labelled."
+            f"A square sheet, bent quadratically into {n_features} columns, plus noise of standard deviation {noise:g}."
         ),
         truth=truth,
     )

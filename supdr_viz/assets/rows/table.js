@@ -95,6 +95,12 @@ class RowTable {
       this.seen = true
       if (left) holder.scrollLeft = left
     })
+    const table = this.table
+    let fitted = false
+    table.on("dataProcessed", () => {
+      if (!fitted && table === this.table) this.fit()
+      fitted = true
+    })
   }
 
   column({field, title, words, shares, number, first}) {
@@ -104,6 +110,7 @@ class RowTable {
       frozen: Boolean(first),
       hozAlign: number ? "right" : "left",
       headerHozAlign: number ? "right" : "left",
+      cssClass: number ? "number" : "",
       minWidth: 64,
       maxWidth: 260,
       titleFormatter: () => {
@@ -117,6 +124,20 @@ class RowTable {
       },
       formatter: first ? (cell) => this.go(cell) : "plaintext",
     }
+  }
+
+  // Columns in sight are whole: those that fit share the room that is left.
+  fit() {
+    const holder = this.host.querySelector(".tabulator-tableholder")
+    let room = holder.clientWidth
+    const whole = []
+    for (const column of this.table.getColumns()) {
+      if (column.getWidth() > room) break
+      room -= column.getWidth()
+      whole.push(column)
+    }
+    const some = whole.slice(1) // the numbers of rows need no more
+    if (some.length) for (const column of some) column.setWidth(column.getWidth() + Math.floor(room / some.length))
   }
 
   // The number of a row: a press points at it on the map, if it is drawn there.

@@ -113,7 +113,7 @@ class Chance(Question):
         assert scene is not None
         if scene.task == "classification":
             return ["muted" if np.isnan(label) else f"class {int(label)}" for label in labels]
-        low, high = scene.value_range
+        low, high = scene.colour_range
         shades = np.clip(10 * np.rint(10 * (labels - low) / ((high - low) or 1.0)), 0, 100)
         return ["muted" if np.isnan(shade) else f"shade {int(shade)}" for shade in shades]
 

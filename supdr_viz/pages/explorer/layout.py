@@ -27,7 +27,7 @@ from supdr_viz.ui.markup import FLOW_CSS
 from supdr_viz.ui.notice import Notice, remarks
 from supdr_viz.ui.page_thread import follow
 from supdr_viz.views.board import Board
-from supdr_viz.views.colours import PICK_ERRORS, colour_choices
+from supdr_viz.views.colours import colour_choices
 from supdr_viz.views.plane import points_legend
 from supdr_viz.views.points import Points, shows_pictures
 
@@ -359,8 +359,8 @@ class ExplorerLayout:
     def show_legend(self, points: Points) -> None:
         """Say what the colours of rows mean."""
         if points.scene is not None:
-            entries = [each for each in points_legend(points) if not points.data_only or each.pick != PICK_ERRORS]
-            self._finder.show_legend(f'<div class="keys">{widgets.legend(entries, picks=True)}</div>')
+            keys = widgets.legend(points_legend(points), picks=True)
+            self._finder.show_legend(f'<div class="keys">{keys}</div>')
 
     def refresh_heads(self, board: Board) -> None:
         """Bring the captions and legends of the cards up to date."""

@@ -504,6 +504,7 @@ class Explorer:
     def _draw(self, frame: Frame | None, surface: Surface | None, status: Status) -> None:
         if surface is not None:
             self.board.show_surface(surface)
+            self.layout.show_legend(self.board.points)
         if frame is not None:
             self.board.show_frame(frame)
             self.board.stage.put(iteration=frame.iteration)

@@ -127,6 +127,10 @@ class SelectedRows:
         ]
 
     def _turned(self, shown: bool) -> None:
+        if shown:  # misplaced rows are counted
+            self._session.measures = True
+            if self._session.settings is not None:
+                self._session.set_display(self._session.settings)
         self.nearest.open(shown)
         self._teaching.wait(shown)
         self.refresh()
@@ -181,12 +185,10 @@ class SelectedRows:
             self._finder.select(np.flatnonzero(rows))
 
     def _pick_misplaced(self) -> None:
-        """Select the misplaced rows; where trust was not measured, let rows show it first."""
+        """Let rows show their trust, and select the misplaced ones, once it is measured."""
         self._awaits_trust = self._board.points.truth is None
-        if self._awaits_trust:
-            self._on_trust()
-        else:
-            self._pick(self._board.points.misplaced)
+        self._on_trust()
+        self._pick(self._board.points.misplaced)
 
     def _show_table(self, outcome: Outcome) -> None:
         if outcome.problem:

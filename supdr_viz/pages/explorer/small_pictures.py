@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supdr_viz.data.number_format import alike
+from supdr_viz.export.picture import round_ticks
 from supdr_viz.ui import widgets
 from supdr_viz.views.figures import css
 
@@ -22,13 +24,13 @@ MOST_POINTS = 1500
 CHART_WIDE, CHART_HIGH, AXES = 340, 190, (42, 14, 10, 38)
 
 # Pixels of the height of histograms, and of the room of their axes: left, right, top, bottom.
-HIGH, SCALES = 130, (36, 8, 10, 20)
+HIGH, SCALES = 130, (36, 14, 10, 20)
 
 # Pixels of a bar of the share 1, and of its height.
 BAR_WIDE, BAR_HIGH = 50, 9
 
-# Bins of a histogram.
-BINS = 16
+# Bins of a histogram, and numbers along each of its axes; about.
+BINS, NUMBERS = 16, 3
 
 
 def small_map(title: str, places: NDArray, roles: list[str]) -> str:
@@ -116,15 +118,25 @@ def histograms(
     stand, and their `meaning`.
     """
     lines = [each for each in lines if np.isfinite(each)]
-    values = np.concatenate([*(each for each, _ in groups.values()), lines])
-    edges = np.linspace(np.nanmin(values), np.nanmax(values), BINS + 1)
-    if edges[0] == edges[-1]:
-        edges = np.linspace(edges[0] - 0.5, edges[0] + 0.5, BINS + 1)
+    edges = _edges(np.concatenate([*(each for each, _ in groups.values()), lines]), lines)
     shares = [np.histogram(each[~np.isnan(each)], edges)[0] / len(each) for each, _ in groups.values()]
     left, right, top, bottom = SCALES
     base, most = HIGH - bottom, max(float(each.max()) for each in shares)
-    wide, unit = (SIDE - left - right) / BINS, (base - top) / (most or 1.0)
-    marks = [f'<path d="M{left} {base}H{SIDE - right}" stroke="var(--supdr-grid)"/>']
+    wide, unit = (SIDE - left - right) / (len(edges) - 1), (base - top) / (most or 1.0)
+
+    def across(value: float) -> float:
+        """Return pixels from the left."""
+        return left + (SIDE - left - right) * (value - edges[0]) / (edges[-1] - edges[0])
+
+    marks = []
+    for per_cent in round_ticks(0.0, 100.0 * (most or 1.0), NUMBERS):
+        y = base - unit * per_cent / 100.0
+        marks.append(f'<path d="M{left} {y:.1f}H{SIDE - right}" stroke="var(--supdr-grid)"/>')
+        marks.append(_word(f"{per_cent:g} %", left - 5, y + 4, "end"))
+    numbers = round_ticks(float(edges[0]), float(edges[-1]), NUMBERS)
+    for value, text in zip(numbers, alike(*numbers)):
+        marks.append(f'<path d="M{across(value):.1f} {base}v4" stroke="var(--supdr-secondary)"/>')
+        marks.append(_word(text, across(value), HIGH - 4, "middle"))
     for share, (_, role) in zip(shares, groups.values()):
         for place in np.flatnonzero(share):
             x, high = left + place * wide, unit * share[place]
@@ -133,15 +145,24 @@ def histograms(
         steps = "".join(f"V{base - unit * each:.1f}h{wide:.2f}" for each in share)
         marks.append(f'<path d="M{left} {base}{steps}V{base}" fill="none" stroke="{css(role)}" stroke-width="1.5"/>')
     for value in lines:
-        x = left + (SIDE - left - right) * (value - edges[0]) / (edges[-1] - edges[0])
         look = 'stroke="var(--supdr-text)" stroke-width="1.5" stroke-dasharray="4 3"'
-        marks.append(f'<path d="M{x:.1f} {top}V{base}" {look}/>')
-    marks += [_word(f"{100 * each:.0f} %", left - 5, base - unit * each + 4, "end") for each in (0.0, most)]
-    ends = alike(edges[0], edges[-1])
-    for text, side, anchor in ((ends[0], left, "start"), (ends[1], SIDE - right, "end")):
-        marks.append(_word(text, side, HIGH - 6, anchor))
+        marks.append(f'<path d="M{across(value):.1f} {top}V{base}" {look}/>')
     keys = _keys({name: role for name, (_, role) in groups.items()}, meaning if lines else "")
     return _figure(title, "".join(marks), SIDE, HIGH, f"{widgets.escape(title)}{keys}")
+
+
+def _edges(values: NDArray, lines: Sequence[float]) -> NDArray:
+    """Return the edges of equal bins that hold all values; lines among them are edges, unless two nearly coincide."""
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    step, inner = (high - low) / BINS, sorted(each for each in lines if low < each < high)
+    if not inner:
+        return np.linspace(low, high, BINS + 1)
+    if len(inner) > 1 and (between := round((inner[-1] - inner[0]) / step)):
+        step = (inner[-1] - inner[0]) / between
+    below, above = (math.ceil(each / step - 1e-9) for each in (inner[0] - low, high - inner[0]))
+    return inner[0] + step * np.arange(-below, above + 1)
 
 
 def bar(shares: Sequence[float], roles: Sequence[str]) -> str:

@@ -66,7 +66,8 @@ class StatusReporter:
         self._status_at = now
         names = {name: f"{name}_error" for name in ("train", "unlabelled", "test")} | {"as new": "as_new"}
         numbers = {names.get(key, key): value for key, value in frame.numbers.items() if running or key != "rate"}
-        self._transport.bar.show_numbers(frame.iteration, numbers, task=scene.task)
+        iteration = None if status.at_once else frame.iteration
+        self._transport.bar.show_numbers(iteration, numbers, task=scene.task)
         viewing = self._transport.viewing and not frame.live
         outgrown = frame.last_iteration >= RANGE_GROWTH * self._transport.bar.scrubber.end
         if viewing or not running or outgrown or now - self._range_at >= RANGE_INTERVAL:
@@ -142,8 +143,9 @@ def summary(session: Session, status: Status) -> str:
     settings, newest, scene = session.settings, session.player.newest, session.scene
     words = [WORDS[status.phase][0]]
     if newest is not None and scene is not None and settings is not None:
-        words.append(f"{MENU[settings.method].label} on {scene.title}, iteration {newest.iteration}")
-        words.append(f"objective {figure(newest.objective, 4)}")
+        words.append(f"{MENU[settings.method].label} on {scene.title}")
+        if not status.at_once:
+            words += [f"iteration {newest.iteration}", f"objective {figure(newest.objective, 4)}"]
         errors = session.player.curves()[1]
         theirs = len(errors.iteration) > 0 and errors.iteration[-1] == newest.iteration
         for name in ("train", "unlabelled", "test"):

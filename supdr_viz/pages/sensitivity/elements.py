@@ -165,10 +165,19 @@ class View:
         return low, high if high > low else low + max(abs(low), 1.0) * 1e-6
 
     @property
+    def brightens(self) -> bool:
+        """Whether higher scores are brighter: the better ones are the farther from the background of the theme."""
+        return self.dark == (self.metric in GREATER_IS_BETTER)
+
+    @property
+    def shades(self) -> list[str]:
+        """Colours from the lowest score to the highest."""
+        return list(self.colours.regions[:: 1 if self.brightens else -1])
+
+    @property
     def contrasting(self) -> list[str]:
-        """Colours from the lowest score to the highest: the better, the farther from the background of the theme."""
-        shades = self.colours.regions[WEAKEST:] if self.dark else self.colours.regions[-WEAKEST::-1]
-        return list(shades if self.metric in GREATER_IS_BETTER else shades[::-1])
+        """Those of `shades` that lines can have: none that fades into the background."""
+        return self.shades[WEAKEST:] if self.dark == self.brightens else self.shades[:-WEAKEST]
 
     @cached_property
     def importance(self) -> Importance | None:
@@ -200,7 +209,7 @@ def heatmap(view: View) -> hv.Overlay:
 def heatmap_cells(view: View) -> hv.HeatMap:
     """Return the cells with their colours."""
     texts = [cell_text(view, number) for number in range(view.plane.size)]
-    return _cells(view, view.plane, texts, view.colours.regions, view.limits).opts(
+    return _cells(view, view.plane, texts, view.shades, view.limits).opts(
         hooks=[opening_runs(f"{view.role}sweep cells"), _ends(view)]
     )
 
@@ -336,7 +345,8 @@ def words(view: View, *, values: bool) -> hv.Labels:
     for number, cell in result.cells.items():
         if math.isnan(cell.mean(view.metric)):
             labels[number] = "✕"
-    bright = plane.ravel() > sum(view.limits) / 2
+    middle = sum(view.limits) / 2
+    bright = plane.ravel() > middle if view.brightens else plane.ravel() < middle
     inks = [
         colours.text if math.isnan(value) or aside else "#17212B" if light else "#FFFFFF"
         for value, light in zip(plane.ravel(), bright)
@@ -437,6 +447,8 @@ def curve(view: View, axis: int) -> hv.Overlay:
             ylabel=view.measured,
             yformatter=per_cent_ticks(view),
             height=CURVE_HEIGHT if view.means.ndim > 1 else WIDE_HEIGHT,
+            show_grid=True,
+            gridstyle={"xgrid_line_color": None, "grid_line_color": view.colours.grid},
             **look(view, f"curve {axis}", f"Curve: {view.measured} over {view.titles[axis]}"),
         )
     )
@@ -556,7 +568,9 @@ def look(view: View, name: str, described: str) -> dict[str, Any]:
 def _lighten(figure: Any) -> None:
     """Take from a figure what is never seen: tools without a toolbar, grids, and glyphs of rows that are selected."""
     figure.toolbar.tools = [tool for tool in figure.toolbar.tools if isinstance(tool, (HoverTool, TapTool))]
-    figure.center = [part for part in figure.center if not isinstance(part, Grid)]
+    grids = [part for part in figure.center if isinstance(part, Grid)]
+    if all(grid.grid_line_color is None for grid in grids):
+        figure.center = [part for part in figure.center if part not in grids]
     all_rows = AllIndices()
     for renderer in figure.select(GlyphRenderer):
         renderer.update(selection_glyph=None, nonselection_glyph=None, muted_glyph=None)

@@ -13,7 +13,7 @@ from supdr_viz.controls.presets import PresetGallery
 from supdr_viz.data.number_format import duration, per_cent
 from supdr_viz.pages import Navigation
 from supdr_viz.pages.sensitivity.charts import SweepCharts
-from supdr_viz.pages.sensitivity.elements import View
+from supdr_viz.pages.sensitivity.elements import View, current_place
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.runner import Phase
 from supdr_viz.pages.sensitivity.settings import METRICS, SweepSettings
@@ -47,6 +47,13 @@ BROAD, SLIM, FULL = "var(--broad)", "var(--slim)", "1 / -1"
 
 # Finds the best cell by fits to few rows, without all cells.
 SEARCH = "Find the best cell"
+
+# What marks in cells mean.
+BEST = '<span class="key">★ best</span>'
+CURRENT = (
+    '<span class="key"><i style="width:16px;height:11px;border:2.5px solid var(--supdr-error)"></i>'
+    "current setting</span>"
+)
 
 # Stands for the result until there are finished cells.
 NO_RESULT = '<p class="quiet small">Press Run: the best cell and the most important parameter are named here.</p>'
@@ -207,13 +214,15 @@ class SensitivityLayout:
             protocol += f", {settings.repeats} repetitions"
         protocol += ", with test rows as unlabelled rows" if settings.transductive else ""
         protocol += ", with warm starts" if settings.warm else ""
+        marks = ""
         if len(titles) < 3:
-            words = f"Colour: mean {metric} over {protocol}. ★: the best; red frame: the current setting."
+            words = f"Colour: mean {metric} over {protocol}."
+            marks = BEST + (CURRENT if current_place(self._charts.view) is not None else "")
         else:
             words = f"Each line is a cell: its parameters and the mean {metric} over {protocol}."
         words += " A click opens a cell in Explore."
         kind = ("Cells", "Heatmap", "Parallel axes")[min(len(titles), 3) - 1]
-        self._heat_head.object = widgets.card_head(kind, widgets.escape(words))
+        self._heat_head.object = widgets.card_head(kind, widgets.escape(words), marks)
         self.maps.disabled = len(titles) > 2
         self.say_search("")
         self._curve_words = "Mean ± standard deviation over folds"
@@ -313,7 +322,10 @@ class SensitivityLayout:
             words.append(widgets.symbols(shares[:1].upper() + shares[1:]))
         failed = [cell for cell in result.cells.values() if cell.errors]
         if failed:
-            words.append(f"{_count(len(failed), 'cell')} failed, for instance: {widgets.escape(failed[0].errors[0])}")
+            marked = " (✕ where all fits did)" if len(view.values) < 3 else ""
+            words.append(
+                f"{_count(len(failed), 'cell')} failed{marked}, for instance: {widgets.escape(failed[0].errors[0])}"
+            )
         shared = {cell.shared for cell in result.cells.values() if cell.shared}
         if shared:
             parts = widgets.escape(", ".join(sorted(shared)))

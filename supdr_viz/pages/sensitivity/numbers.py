@@ -16,13 +16,16 @@ from supdr_viz.data.number_format import RAISED, mean_text
 SHARES = frozenset({"error", "accuracy", "support_fraction", "neighbourhood_overlap", *CLUSTERS, "stability"})
 
 # Letters that have room below an axis, by its chart.
-MOST_LETTERS = {"heatmap": 72, "strip": 120, "narrow": 34, "curve": 40}
+MOST_LETTERS = {"heatmap": 72, "strip": 120, "narrow": 34, "curve": 42}
 
 # Labels that have room beside an axis that goes up.
 MOST_UP = 10
 
 # Letters between two labels.
 BETWEEN = 2
+
+# Width of the letters of powers, beside that of others.
+NARROW = 0.6
 
 
 def tick_text(value: Any) -> str:
@@ -84,7 +87,7 @@ def ticks(values: Sequence[Any], where: str = "") -> list[tuple[int, str]]:
     `where`: a key of `MOST_LETTERS` for an axis that goes across; empty: it goes up. Returns places with their texts.
     """
     texts = tick_texts(values)
-    stride = _stride([len(text) for text in texts], MOST_LETTERS[where]) if where else -(-len(values) // MOST_UP)
+    stride = _stride([*map(_wide, texts)], MOST_LETTERS[where]) if where else -(-len(values) // MOST_UP)
     last = max(len(values) - 1, 1)
     # Both ends have a label where that takes no more than twice the distance.
     stride = next((each for each in range(stride, 2 * stride + 1) if last % each == 0), stride)
@@ -94,7 +97,12 @@ def ticks(values: Sequence[Any], where: str = "") -> list[tuple[int, str]]:
     return [(place, texts[place]) for place in places]
 
 
-def _stride(lengths: Sequence[int], most: int) -> int:
+def _wide(text: str) -> float:
+    """Return how wide a label is, in letters."""
+    return sum(NARROW if ord(letter) in RAISED.values() else 1.0 for letter in text)
+
+
+def _stride(lengths: Sequence[float], most: int) -> int:
     """Return the smallest stride at which labels of these lengths do not touch."""
     room = most / len(lengths)
     for stride in range(1, len(lengths)):

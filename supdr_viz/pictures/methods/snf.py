@@ -49,7 +49,7 @@ def spread(*, fitted: Any, scene: Scene, plane: LatentPlane, previous: Picture |
     """
     rows = plane.place(fitted.embedding_)
     extent = steady_extent(rows, previous.extent if previous else None)
-    ends = scene.value_range
+    ends = scene.colour_range
     labelled = scene.is_labelled[: scene.n_train]
     points, x, y = grid(extent, RESOLUTION)
     field = fitted.latent_decision_function(plane.lift(points)).reshape(len(y), len(x))

@@ -116,7 +116,7 @@ def test_every_method_can_be_chosen(names):
             assert f"method={method.name}" in visitor.query
             if visitor.iteration == 0:
                 visitor.press("Step").settle()
-            assert visitor.iteration == 1, method.label
+            assert visitor.iteration == (1 if method.iterates else None), method.label
             assert visitor.number("test error") is not None, method.label
             if not method.iterates:
                 assert visitor.chip == "finished", method.label
@@ -368,5 +368,5 @@ def test_a_finished_run_says_what_run_would_do(query, words, more):
         assert visitor.numbers.endswith(words)
         before = visitor.iteration
         visitor.press("Run").settle()
-        assert visitor.iteration == before + more
+        assert visitor.iteration == (before + more if more else None)
         assert visitor.numbers.endswith(words)

@@ -194,13 +194,13 @@ def test_a_sweep_that_was_followed_by_its_link_has_its_name():
 
 @pytest.mark.parametrize("means", [np.array([0.3, np.nan, 0.1, 0.2]), np.array([[0.1, 0.2, np.nan], [0.4, 0.3, 0.2]])])
 def test_a_picture_leaves_out_what_failed(means):
-    content = heatmap(means)
+    content = heatmap(means, "error")
     shown = Image.open(io.BytesIO(content))
-    assert shown.size == SIZE
+    assert shown.size == (2 * SIZE[0], SIZE[1])  # once light, once dark
     assert shown.getchannel("A").getextrema() == (0, 255)
-    assert content != heatmap(np.nan_to_num(means, nan=0.15))
+    assert content != heatmap(np.nan_to_num(means, nan=0.15), "error")
 
 
 def test_nothing_is_no_picture():
     with pytest.raises(ValueError, match="nothing to draw"):
-        heatmap(np.full(3, np.nan))
+        heatmap(np.full(3, np.nan), "error")

@@ -191,8 +191,9 @@ def test_colours_mean_what_was_chosen(task, colour_by):
     np.testing.assert_array_equal(shown, expected[colour_by].astype(shown.dtype))
     finite = shown[np.isfinite(shown)]
     scale = board.stage.get("scale", "light")
-    assert scale["low"] <= finite.min()
-    assert finite.max() <= scale["high"] or colour_by == "error"
+    beyond = (finite < scale["low"]) | (finite > scale["high"])
+    few = 0.06 if task == "regression" else 0.0  # so few far values do not stretch the scale
+    assert beyond.mean() <= few or colour_by == "error"
     if task == "classification":
         assert len(scale["palette"]) == (5 if colour_by == "error" else 4)
         ring = plane(board, "input", "ring")["role"]

@@ -128,7 +128,7 @@ def test_the_picture_is_that_of_the_same_rows_at_zero(runs):
     if far.points.is_regression:
         assert len(np.unique(decode(encode(far.stage.get("rows")))["colour"])) == N
         legend = class_legend(far.points.scene)[0].ends
-        assert [float(end) - AWAY for end in legend] == pytest.approx(near.points.scene.value_range, abs=0.1)
+        assert [float(end) - AWAY for end in legend] == pytest.approx(near.points.scene.colour_range, abs=0.1)
 
 
 @pytest.mark.parametrize("away", [0.0, 1.7e9, -1.7e9, 5e5])
