@@ -53,6 +53,7 @@ def parquet_of(**columns):
         ("007", "07", "7"),
         ("01067", "1067"),
         ("12345678901234567890", "12345678901234567891"),
+        ("9007199254740992.0", "9007199254740993.0"),
         ("m", "M"),
         ("AA", "Aa", "aa"),
         ("5 kg", "5 lb"),
@@ -527,6 +528,27 @@ def test_years_and_wavelengths_name_columns():
         assert look_at(f"{names}\n{rows}").columns == tuple(names.split(","))
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ",1,2,3",  # a table of counts, as R writes it
+        ",142.24,144.78,149.86",
+        "land,2001,2002,note",
+        "land;2001;2002;2003",
+    ],
+)
+def test_numbers_that_rise_are_names_beside_an_empty_corner_and_years_beside_a_word(names):
+    delimiter = ";" if ";" in names else ","
+    first = (lambda k: k + 1) if names[0] == "," else (lambda k: f"land {k}")
+    marked = [f"{k}.5{'*' * (names[0] != ',' and k % 4 == 0)}" for k in range(ROWS)]  # not all cells are numbers
+    rows = [[first(k), k * k, k * 3 % 7, marked[k]] for k in range(ROWS)]
+    text = "".join(f"{delimiter.join(map(str, row))}\n" for row in rows)
+    look = look_at(f"{names}\n{text}")
+    assert look.n_rows == ROWS
+    assert set(look.columns) >= set(names.split(delimiter)[1:])
+    assert look_at(text).n_rows == ROWS
+
+
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_a_first_row_of_words_with_spaces_around_them_is_a_row(quote):
     rows = "".join(f"{20 + k}, {quote}Private{quote}, {quote}{('>50K', '<=50K')[k % 2]}{quote}\n" for k in range(ROWS))
@@ -664,6 +686,23 @@ def test_numbers_beyond_the_range_are_quoted_as_they_are_written(text, format):
         assert len(read_file(data.encode(), name="t.csv", accept=["missing:b"]).X) == 3
 
 
+def test_types_that_arff_has_not_are_read_as_they_are_written():
+    head = "@relation r\n@attribute a double\n@attribute b interval [0, 9]\n@attribute c nominal\n@data\n"
+    look = look_at(head + "1.5,2,x\n?,low,y\n", "t.arff")
+    np.testing.assert_array_equal(look.table.frame["a"], [1.5, np.nan])
+    assert look.table.frame["b"].tolist() == ["2", "low"]
+    assert look.read().target_names == ("x", "y")
+    assert "read as it is written: a (double), b (interval), c (nominal)." in look.notes[0]
+    with pytest.raises(FileProblem, match="Line 2 does not declare"):
+        look_at("@relation r\n@attribute my class {a,b}\n@data\na\n", "t.arff")
+
+
+def test_whole_numbers_of_arff_that_double_precision_would_merge_stay_texts():
+    text = "@relation r\n@attribute id integer\n@attribute c {x,y}\n@data\n9007199254740993,x\n9007199254740992,y\n"
+    assert look_at(text, "t.arff").table.frame["id"].nunique() == 2
+    assert look_at(text, "t.arff", accept=["codes:id"]).table.frame["id"].dtype.kind == "f"
+
+
 ATTRIBUTES = "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute c {no,yes,'may be'}\n@data\n"
 
 
@@ -747,6 +786,12 @@ def test_a_second_line_of_names_may_stand_above_texts_too():
     assert accepted.n_rows == 9
     rows = "id,place,count\nId,town 3,Estimate\n" + "".join(f"0{k},town {k},{k * 7}\n" for k in range(9))
     assert "second header" not in {each.key for each in look_at(rows).proposals}  # a text that comes again is a cell
+
+
+def test_the_mark_of_utf_8_may_stand_before_each_of_two_files_that_were_joined():
+    part = "x,kind\n" + "".join(f"{k},{'ab'[k % 2]}\n" for k in range(9))
+    look = preview((part.encode("utf-8-sig")) * 2, "t.csv")
+    assert (look.columns, look.n_rows) == (("x", "kind"), 18)
 
 
 def test_a_short_line_of_words_below_the_header_is_a_row_or_more_names():

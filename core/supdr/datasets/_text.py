@@ -126,6 +126,7 @@ def decode(data: bytes, name: str) -> tuple[str, list[str]]:
         text = data.decode(encoding, errors).replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         raise FileProblem(f"{name} is not valid {encoding.upper()} text; save it as UTF-8.") from None
+    text = text.replace("\n\ufeff", "\n")  # of files that were joined
     if "\0" in text:
         raise FileProblem(f"{name} is not a text file: it contains zero bytes.")
     first = ESCAPED.search(text)
