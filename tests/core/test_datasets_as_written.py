@@ -667,6 +667,55 @@ def test_cells_that_stand_one_below_the_other_may_hold_single_spaces(gap, right)
     np.testing.assert_array_equal(look.table.frame["height of one"], [1.7, 1.8, np.nan, 1.75, 2])
 
 
+@pytest.mark.parametrize("above", ["A report of 3 trials\n", "Growth\n(in cm, by kind)\n\n", "Growth, Kyoto 2024\n\n"])
+@pytest.mark.parametrize("below", ["", "\nSource: own survey, of all that grew there\n"])
+def test_titles_and_footnotes_stand_around_cells_that_only_spaces_separate(above, below):
+    frame = pd.DataFrame(
+        {"height": [f"{k}.5" for k in range(9)], "n": [str(7 * k) for k in range(9)], "kind": [*"ababababa"]}
+    )
+    named = frame.assign(name=["red rose", "tulip", "oak"] * 3)
+    for table_, format in ((frame, "text separated by spaces"), (named, "text in columns of a fixed width")):
+        look = look_at(above + aligned(table_, 2) + below, "t.txt")
+        assert look.format == format
+        pd.testing.assert_frame_equal(look.table.texts[:9].fillna(""), table_, check_dtype=False)
+        assert [each.key for each in look.proposals if each.key == "titles"] == ["titles"]
+        told = {each.key for each in look.proposals if "Source" in each.example}
+        assert (look.n_rows, bool(told)) == (9 + ("totals" in told), bool(below))
+
+
+def test_a_row_that_is_cut_short_is_no_footnote():
+    rows = "".join(f"{k} {k + 0.5} {k * 7} {k % 2}\n" for k in range(9))
+    assert look_at("a b c kind\n" + rows + "9 9.5\n", "t.txt").n_rows == 10
+    with pytest.raises(FileProblem, match="Line 11 has 1 cell"):
+        look_at(("a b c kind\n" + rows).replace(" ", ",") + "9;9.5;63;1\n")
+
+
+def test_names_behind_a_percent_sign_are_those_of_columns_that_spaces_separate():
+    look = look_at(
+        "% made by us\n% x v kind\n" + "".join(f" {k}  {k + 0.5} {'ab'[k % 2]}\n" for k in range(9)), "t.dat"
+    )
+    assert (look.columns, look.n_rows) == (("x", "v", "kind"), 9)
+    assert look_at("% urban,kind\n1,a\n2,b\n").columns == ("% urban", "kind")
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "foot"),
+    [
+        ("| x | v | kind |\n|---|:--|-----:|\n", "| {} | {} | {} |\n", ""),
+        ("+---+---+---+\n| x | v | kind |\n+---+---+---+\n", "| {} | {} | {} |\n", "+---+---+---+\n"),
+        ("x;v;kind\n--------\n", "{};{};{}\n", ""),
+        ("x   v   kind\n==  ===  ===\n", "{}   {}   {}\n", ""),
+    ],
+)
+def test_lines_of_dashes_around_the_header_are_no_rows(head, line, foot):
+    text = head + "".join(line.format(k, k % 7, "ab"[k % 2]) for k in range(9)) + foot
+    look = look_at(text, "t.txt")
+    assert (look.columns, look.n_rows) == (("x", "v", "kind"), 9)
+    assert "Left out, lines of dashes, " in " ".join(look.notes)
+    within = 'x,note,kind\n1,"a\n-----\nb",p\n2,c,q\n'
+    assert look_at(within).table.frame["note"][0] == "a\n-----\nb"
+
+
 @pytest.mark.parametrize("text", ["1e400", "-1e999", "+1E309", "9" * 310, "1" * 400 + ".5"])
 @pytest.mark.parametrize("format", ["csv", "arff", "libsvm", "target"])
 def test_numbers_beyond_the_range_are_quoted_as_they_are_written(text, format):

@@ -9,6 +9,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 # Lines above the header that are taken for titles, and lines below the table for footnotes.
 MOST_TITLES = 20
+MOST_DASHES = 3  # lines of them: above, below the header, and at the end
 # Bytes that are not UTF-8, as Python escapes them.
 ESCAPED = re.compile("[\udc80-\udcff]")
 REMARK = "#"
@@ -36,6 +38,10 @@ OF_A_KIND = re.compile(r'(?<!\S)(?:"[^"\n]*"|[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:
 # A cell in quotation marks, in which a backslash stands in front of marks that are part of it.
 ESCAPING_CELL = re.compile(r'(?m)(^|[\t,;| ])"((?:[^"\\]|\\.|"")*)"(?=[\t,;| ]|$)', re.DOTALL)
 ESCAPE = re.compile(r'\\["\\]')
+# Remarks above a table, each line of which begins with this mark.
+PERCENTS = re.compile(r"\A(?:\s*%.*\n)+")
+DASHES = re.compile(r"(?m)^(?=.*[-=_]{3})[-=_ \t|+:]+$")
+BETWEEN_WORDS = re.compile(r"[\s,;|]+")
 WORD = re.compile(r"\S+")
 LONGEST_ALIGNED = 10_000  # letters of a line in columns of a fixed width
 # A cell of several numbers between which there are spaces.
@@ -71,7 +77,7 @@ def read_csv(data: bytes, name: str, limits: Limits, rules: Rules, *, delimiter:
     if line:
         # an empty line in its place keeps the numbers of the others
         text, delimiter = text[line.end() - 1 :], delimiter or line[1]
-    text = _with_doubled_quotes(text, delimiter, rules)
+    text = _without_dashes(_with_doubled_quotes(text, delimiter, rules), rules)
     delimiter = delimiter if delimiter and delimiter in text else _delimiter_of(text)
     spaced = _spaced(text, delimiter)
     if spaced:
@@ -228,33 +234,85 @@ def _delimiter_of(text: str, strict: bool = True) -> str:
 def _spaced(text: str, delimiter: str) -> str:
     """Return text whose cells spaces separate with tabs in their place; empty: they do not.
 
-    Such lines have as many cells each, but for remarks and a header that lacks the rows' names, and most cells are
-    numbers or quoted; where another delimiter splits them too, its cells must hold several numbers.
+    Such lines have as many cells each, but for remarks, titles and footnotes, which stay as they are, and a header that
+    lacks the rows' names; most cells are numbers or quoted. Where another delimiter splits them too, its cells must
+    hold several numbers.
     """
     lines = [line for line in text.split("\n") if line.strip() and not line.startswith(REMARK)]
     even = len(_widths_of(text, delimiter, strict=False)) == 1 if delimiter == "\t" else bool(delimiter)
     if len(lines) < 2 or (even and len(NUMBERS_IN_A_CELL.findall(text)) < len(lines) - 1):
         return ""
+    text = PERCENTS.sub(lambda above: above[0].replace("%", REMARK), text)  # as MATLAB marks remarks
     stripped = "\n".join(line.strip(" \t") for line in text.split("\n"))
     tabbed = SPACES.sub(lambda match: match[1] or "\t", stripped)
     tabbed = re.sub(rf"(?m)^{REMARK}\t", REMARK, tabbed)  # NumPy writes a space between the mark and the names
-    records = [cells for _, _, cells in split(tabbed, "\t", strict=False)]
-    first, *rest = [len(cells) for cells in records if not cells[0].startswith(REMARK)] or [0]
-    alike = len(set(rest)) == 1 and rest[0] > 1 and first in (rest[0], rest[0] - 1)
-    return tabbed if alike and 2 * len(OF_A_KIND.findall(text)) > sum(rest) else ""
+    records = [each for each in split(tabbed, "\t", strict=False) if not each[2][0].startswith(REMARK)]
+    widths = [len(cells) for _, _, cells in records]
+    usual = Counter(widths).most_common(1)[0][0] if widths else 1
+    first, end = (next((k for k, each in enumerate(side) if each == usual), 0) for side in (widths, widths[::-1]))
+    end = len(widths) - end
+    first -= first == 1 and widths[0] == usual - 1
+    below_blank = [k for k in range(1, min(MOST_TITLES, len(records))) if records[k][0] > records[k - 1][1]]
+    first = max([first, *(k for k in below_blank if widths[k : k + 2] == [usual] * 2 and _holds_words(records[k][2]))])
+    if usual == 1 or max(first, len(widths) - end) > MOST_TITLES or {*widths[first + 1 : end]} != {usual}:
+        return ""
+    if first and not _holds_words(records[first][2]):
+        return ""  # the header may have names of several words
+    rows = tabbed.split("\n")
+    above, below = records[first][0] if first else 0, records[end - 1][1]
+    body = "\n".join(rows[above:below])
+    if 2 * len(OF_A_KIND.findall(body.replace("\t", " "))) <= usual * (end - first - 1):
+        return ""
+    old = stripped.replace("\t", " ").split("\n")
+    if not all(_is_footnote([line], usual) for line in old[below:] if line):
+        return ""  # a row that is cut short
+    return "\n".join([*old[:above], body, *old[below:]]) if first else "\n".join([body, *old[below:]])
+
+
+def _without_dashes(text: str, rules: Rules) -> str:
+    """Leave out lines of dashes around a header, unless that is declined; within quotation marks they are text."""
+    drawn = [line.span() for line in islice(DASHES.finditer(text), MOST_DASHES + 1)]
+    drawn = [span for span in drawn if text.count('"', 0, span[0]) % 2 == 0]
+    outside = 0 < len(drawn) <= MOST_DASHES
+    if not outside or not rules.propose("dashes", "Left out, lines of dashes", len(drawn), "lines", default=True):
+        return text
+    parts = [text[end:start] for (_, end), (start, _) in pairwise([(0, 0), *drawn, (len(text), 0)])]
+    return "".join(parts)  # an empty line in its place keeps the numbers of the others
 
 
 def _aligned(text: str) -> str:
     """Return text whose cells stand one below the other with tabs between them; empty: they do not.
 
+    Titles above a blank line, up to two lines above the header, and footnotes below a blank line stay as they are; the
+    header below titles holds words only.
+    """
+    lines = [line.expandtabs() for line in text.split("\n")]
+    filled = [k for k, line in enumerate(lines) if line.strip()]
+    above = [k for k in filled[1:MOST_TITLES] if not lines[k - 1].strip()]
+    below = [k + 1 for k in filled[-MOST_TITLES:-1] if not lines[k + 1].strip()]
+    for first in dict.fromkeys([0, *above[::-1], *filled[1:3]]):
+        for end in (len(lines), *below):
+            body = _in_columns(lines[first:end])
+            if body and (not first or _holds_words(body[0].split("\t"))):
+                return "\n".join([*lines[:first], *body, *lines[end:]])
+    return ""
+
+
+def _holds_words(cells: list[str]) -> bool:
+    """Whether no cell is a number, as in a header below titles."""
+    return not any(NUMBER.fullmatch(cell) for cell in cells)
+
+
+def _in_columns(lines: list[str]) -> list[str]:
+    """Return lines whose cells stand one below the other with tabs between them; empty: they do not.
+
     A column ends where all lines have a space. One space within a name or a cell does not end it: then there is nothing
     above or below. Some column must hold numbers only, which prose does not.
     """
-    lines = [line.expandtabs() for line in text.split("\n")]
     filled = [line for line in lines if line.strip()]
     longest = max(map(len, filled), default=0)
     if len(filled) < 3 or longest > LONGEST_ALIGNED:
-        return ""
+        return []
     covered = np.zeros(2 + longest, dtype=bool)
     for number, line in enumerate(filled):
         for word in WORD.finditer(line):
@@ -262,7 +320,7 @@ def _aligned(text: str) -> str:
         if number % 1_000 == 0 or number == len(filled) - 1:  # most text has no such columns: it is soon known
             starts, ends = (np.flatnonzero(np.diff(covered.astype(np.int8)) == sign) for sign in (1, -1))
             if len(starts) < 2:
-                return ""
+                return []
     columns: list[tuple[int, int]] = []
     for span in zip(starts, ends):
         start, end = map(int, span)
@@ -274,7 +332,7 @@ def _aligned(text: str) -> str:
     cells = [[line[start:end].strip() for start, end in columns] for line in lines]
     body = [row for row, line in zip(cells, lines) if line.strip()][1:]
     numbers = any(all(NUMBER.fullmatch(row[j]) or row[j] in MISSING for row in body) for j in range(len(columns)))
-    return "\n".join("\t".join(row) if any(row) else "" for row in cells) if numbers and len(columns) > 1 else ""
+    return ["\t".join(row) if any(row) else "" for row in cells] if numbers and len(columns) > 1 else []
 
 
 def _records_of(text: str, name: str, limits: Limits, delimiter: str) -> Records:
@@ -355,8 +413,11 @@ def _last_record(records: Records, rules: Rules) -> tuple[int, int]:
 
 
 def _is_footnote(cells: list[str], usual: int) -> bool:
-    """Whether a line is too short to be a row, and holds words; a number may be in front of them."""
+    """Whether a line is too short to be a row, and holds words, of which at most half are numbers."""
     first, *more = cells
+    words = BETWEEN_WORDS.split(" ".join(cells).strip())
+    if 2 * sum(NUMBER.fullmatch(word) is not None for word in words) > len(words):
+        return False
     numbered = (
         len(more) == 1 and (first.endswith(".") or " " in more[0].strip()) and not NUMBER.fullmatch(more[0] or "0")
     )

@@ -28,7 +28,7 @@ OTHERWISE = {
     "backslashes": "a backslash is a sign of the cell",
     "header": "it is a row",
     "second header": "the second is a row",
-    **dict.fromkeys(("titles", "footnotes", "types"), "they are read as part of the table"),
+    **dict.fromkeys(("titles", "footnotes", "dashes", "types"), "they are read as part of the table"),
     **dict.fromkeys(("totals", "repeated header", "empty rows"), "they are rows like the others"),
     **dict.fromkeys(("no name", "aside"), "they are columns like the others"),
     "merged": "only the first one has it",
