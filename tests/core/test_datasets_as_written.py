@@ -203,6 +203,37 @@ def test_a_byte_that_is_not_utf_8_may_come_late():
     assert "Bytes that are not UTF-8 were read as Latin-1: 1, the first in line 302." in look.notes
 
 
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [
+        ("cp932", "表 ソース 能力 りんご 甲 乙"),
+        ("euc_jp", "表 ソース 能力 りんご 甲 乙"),
+        ("gb18030", "北京 上海 广州 深圳 男 女"),
+        ("big5", "臺北 高雄 許功蓋 新竹 男 女"),
+        ("cp949", "서울 부산 대구 인천 남 여"),
+    ],
+)
+def test_text_of_two_bytes_a_letter_is_told_from_latin_1(encoding, words):
+    places, (one, two) = words.split()[:4], words.split()[4:]
+    text = "".join(f"{places[k % 4]},{k},{(one, two)[k % 2]}\n" for k in range(ROWS))
+    look = preview(f"p,x,kind\n{text}".encode(encoding), "t.csv")
+    assert set(look.read().target_names) == {one, two}
+    assert set(look.table.frame["p"]) == set(places)
+    assert f"({encoding}), " in " ".join(look.notes)
+    declined = preview(f"p,x,kind\n{text}".encode(encoding), "t.csv", decline=["encoding"])
+    assert "read as Latin-1" in " ".join(declined.notes)
+    assert declined.table.frame["p"].nunique() == 4
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "cp1250", "cp1251", "koi8-r", "cp437", "mac-roman"])
+def test_text_of_one_byte_a_letter_is_never_taken_for_two(encoding):
+    words = "Москва Казань Омск жена" if encoding in ("cp1251", "koi8-r") else "Müller Größe Höhe Größenmaß"
+    rows = "".join(f"{words.split()[k % 4]},{k},{'ab'[k % 2]}\n" for k in range(200))
+    look = preview(f"p,x,kind\n{rows}".encode(encoding), "t.csv")
+    assert "read as Latin-1" in " ".join(look.notes)
+    assert look.table.frame["p"].nunique() == 4
+
+
 def test_marks_between_thousands_and_decimals_that_contradict_each_other_stay_text():
     text = table(";", x=[f"{k},5" for k in range(ROWS)], y=[f"{k + 1}.25" for k in range(ROWS)], z=["1,250", "2,250"])
     look = look_at(text)

@@ -68,7 +68,7 @@ def read_arff(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
     """Read ARFF with numeric, nominal, string and date attributes, dense or sparse, and KEEL's form of it."""
     import pandas as pd
 
-    text, notes = decode(data, name)
+    text, notes = decode(data, name, rules)
     attributes, lines, roles = _declarations(text.split("\n"), name)
     check_shape(limits, name, len(lines), len(attributes))
     lines, weights = _without_weights(lines, len(attributes))

@@ -19,6 +19,7 @@ from supdr.datasets._tables import Table
 from supdr.datasets.labels import NUMBER
 from supdr.datasets.limits import FileProblem, Limits, check_shape
 from supdr.datasets.proposals import MISSING, Rules, sized
+from supdr.engine.optional import require
 
 if TYPE_CHECKING:
     import pandas
@@ -29,6 +30,18 @@ MOST_TITLES = 20
 MOST_DASHES = 3  # lines of them: above, below the header, and at the end
 # Bytes that are not UTF-8, as Python escapes them.
 ESCAPED = re.compile("[\udc80-\udcff]")
+BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
+# Encodings with letters of two bytes -> whose text it is.
+TWO_BYTES = {
+    "cp932": "Japanese",
+    "euc_jp": "Japanese",
+    "gb18030": "Chinese",
+    "big5": "Chinese",
+    "cp949": "Korean",
+}
+# Of Latin-1 nearly every byte beyond ASCII is a letter, of the others every second one, or a few more.
+MOST_LETTERS, FEWEST_BYTES, MOST_DETECTED = 0.9, 12, 100_000
+MOST_CHAOS = 0.1  # of letters that hardly stand side by side: words in another alphabet have more
 REMARK = "#"
 SEPARATOR_LINE = re.compile(r"sep=([\t;,|])\n")  # for Excel, above the table
 # How the last rows begin that sum up those above.
@@ -72,7 +85,7 @@ class Records:
 
 def read_csv(data: bytes, name: str, limits: Limits, rules: Rules, *, delimiter: str = "") -> Table:
     """Read text separated by commas, semicolons, tabs, bars or spaces; `delimiter`: empty if it must be found."""
-    text, notes = decode(data, name)
+    text, notes = decode(data, name, rules)
     line = SEPARATOR_LINE.match(text)
     if line:
         # an empty line in its place keeps the numbers of the others
@@ -117,10 +130,11 @@ def read_text(
     return headed(top, frame, name, rules, delimiter, format, notes)
 
 
-def decode(data: bytes, name: str) -> tuple[str, list[str]]:
+def decode(data: bytes, name: str, rules: Rules) -> tuple[str, list[str]]:
     """Turn bytes into text with plain line ends: UTF-16 or UTF-8; bytes that are neither are Latin-1, with a note.
 
-    What Windows calls Latin-1 has the euro and quotation marks beside.
+    What Windows calls Latin-1 has the euro and quotation marks beside. Where letters have two bytes each, the text is
+    Japanese, Chinese or Korean, unless that is declined.
     """
     encoding, errors = "utf-8-sig", "surrogateescape"
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -138,9 +152,35 @@ def decode(data: bytes, name: str) -> tuple[str, list[str]]:
     first = ESCAPED.search(text)
     if first is None:
         return text, []
+    escaped = len(ESCAPED.findall(text))
+    codec = _of_two_bytes(data, escaped)
+    if codec and rules.propose("encoding", f"Read as {TWO_BYTES[codec]} ({codec})", escaped, "bytes", default=True):
+        return data.decode(codec).replace("\r\n", "\n").replace("\r", "\n"), []
     line = 1 + text.count("\n", 0, first.start())
     text, count = ESCAPED.subn(lambda byte: _letter(ord(byte[0]) - 0xDC00), text)
     return text, [f"Bytes that are not UTF-8 were read as Latin-1: {count:,}, the first in line {line:,}."]
+
+
+def _of_two_bytes(data: bytes, escaped: int) -> str:
+    """Name the encoding, from before UTF-8, of text most letters of which have two bytes; empty: there is none.
+
+    `escaped`: how many bytes are not UTF-8.
+    """
+    beyond = len(BEYOND_ASCII.findall(data))
+    if escaped < FEWEST_BYTES or 2 * escaped < beyond:
+        return ""
+    require("Reading text that is not UTF-8", "charset_normalizer", extra="files")
+    from charset_normalizer import from_bytes
+
+    lines = data[: data.rfind(b"\n", 0, MOST_DETECTED) + 1] or data[:MOST_DETECTED]
+    for found in from_bytes(lines, cp_isolation=[*TWO_BYTES], threshold=MOST_CHAOS):
+        try:
+            text = data.decode(found.encoding)
+        except UnicodeDecodeError:
+            continue
+        if len(text) - len(text.encode("ascii", "ignore")) <= MOST_LETTERS * beyond:
+            return found.encoding
+    return ""
 
 
 def _letter(code: int) -> str:

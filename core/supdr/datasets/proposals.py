@@ -25,6 +25,7 @@ OTHERWISE = {
     "spelling": "each spelling is a value of its own",
     "month first": "the day comes before the month",
     "thousands": "they are decimal points",
+    "encoding": "they are read as Latin-1",
     "backslashes": "a backslash is a sign of the cell",
     "header": "it is a row",
     "second header": "the second is a row",
