@@ -306,9 +306,14 @@ def test_vectors_of_parquet_are_views():
     assert dataset.feature_names[4] == "image:1"
 
 
-def test_a_column_of_an_unknown_type_is_left_out():
-    data = parquet_of(x=[1, 2], place=pa.array([{"lat": 1}, {"lat": 2}]), kind=["a", "b"])
+@pytest.mark.parametrize(
+    "place",
+    [[{"lat": 1}, None], [[1, 2], [3]], [["a"], ["b", "c"]], [[], None], [[[1], [2, 3]], []], [[True], [False]]],
+)
+def test_a_column_of_an_unknown_type_is_left_out(place):
+    data = parquet_of(x=[1, 2], place=pa.array(place), kind=["a", "b"])
     dataset = read_file(data, name="t.parquet")
+    assert len(dataset.metadata["place"]) == 2
     assert dataset.feature_names == ("x",)
     assert "not numbers or text of too many values: place." in dataset.description
 
