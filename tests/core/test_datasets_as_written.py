@@ -927,6 +927,14 @@ def test_rows_of_libsvm_keep_their_queries_and_say_what_is_left_out(first):
     assert ("Indices begin with 0: index 0 is column x1." in look.notes) == (first == 0)
 
 
+@pytest.mark.parametrize("name", ["t.txt", "t.data", "t.dat"])
+def test_libsvm_is_known_by_its_first_line(name):
+    lines = "".join(f"{k % 2} 1:{k}.5 2:{k} 4:1\n" for k in range(9))
+    assert look_at("# made by us\n" + lines, name).format == "LIBSVM"
+    times = "".join(f"{k} 12:{k:02d} 14:{k + 9:02d}\n" for k in range(10, 19))
+    assert look_at(times, name).table.texts.iloc[0].tolist() == ["10", "12:10", "14:19"]
+
+
 def test_rows_of_libsvm_have_all_a_query_or_none():
     with pytest.raises(FileProblem, match=r"has a qid in 1 row of 2: all have one, or none\.$"):
         look_at("1 qid:1 1:2\n0 1:3\n", "t.libsvm")

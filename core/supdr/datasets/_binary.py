@@ -47,6 +47,10 @@ SMALLEST_PICTURE = 4  # pixels of a side
 X_WORD = re.compile(r"(?<![A-Za-z])[xX](?![A-Za-z])")
 RISING = "in every line, indices must increase and be in range"
 VALUE = rf"(?:{NUMBER.pattern}|[+-]?(?i:inf|infinity|nan))"
+# A first line that no other format has.
+BEGINNING = re.compile(
+    rf"(?:#.*\n|\s)*{VALUE}(?:[ \t]+qid:\d+)?(?:[ \t]+\d+:{VALUE}){{3,}}[ \t]*(?:#.*)?\r?\n".encode()
+)
 LIBSVM_LINE = re.compile(rf"\s*({VALUE}(\s+qid:\d+)?(\s+\d+:{VALUE})*\s*)?(#.*)?")
 
 
