@@ -10,6 +10,7 @@ told by its sentence. The last line counts them; the program ends with 1 if a di
 from __future__ import annotations
 
 import argparse
+import gzip
 import sys
 import warnings
 from collections import Counter
@@ -29,6 +30,7 @@ SEPARATORS = {"commas": ",", "semicolons": ";", "tabs": "\t", "bars": "|", "spac
 OF_ROWS = {
     "titles",
     "footnotes",
+    "dashes",
     "totals",
     "repeated header",
     "second header",
@@ -80,14 +82,18 @@ def by_others(path: Path, look: Preview) -> pd.DataFrame:
         index_col=None
         if any("column 1" in each.example for each in look.proposals if each.key == "no name")
         else False,
-        encoding=_encoding(path.read_bytes()[:2]),
+        encoding=_encoding(path, look),
         encoding_errors="replace",
         low_memory=False,
     )
 
 
-def _encoding(start: bytes) -> str:
-    """Tell UTF-16 by its mark, or by the zero beside the first letter."""
+def _encoding(path: Path, look: Preview) -> str:
+    """Take the encoding that a proposal names; tell UTF-16 by its mark, or by the zero beside the first letter."""
+    named = [each.text.rpartition("(")[2].rstrip(")") for each in look.proposals if each.key == "encoding"]
+    if named:
+        return named[0]
+    start = (gzip.open if path.suffix == ".gz" else open)(path, "rb").read(2)
     if start in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
     return "utf-16-be" if start[:1] == b"\0" else "utf-16-le" if start[1:] == b"\0" else "utf-8"
@@ -136,9 +142,9 @@ def differences(look: Preview, theirs: pd.DataFrame) -> list[Difference]:
             )
             bytes_told = other[differing].map(_text).str.contains("\ufffd").all() and "Latin-1" in " ".join(look.notes)
             of_column = empty or bytes_told or any(key.endswith(f":{name}") for key in rules)
-            found.append(
-                Difference(f"{differing.sum():,} cells of {name}: {cells}", of_column or bool(rules & OF_ROWS))
-            )
+            # A column above which a line was left out, or not, is of another type there.
+            shifted = {each.key for each in look.proposals if each.accepted} & (OF_ROWS - {"header"})
+            found.append(Difference(f"{differing.sum():,} cells of {name}: {cells}", of_column or bool(shifted)))
     return found
 
 

@@ -12,6 +12,7 @@ APP_PACKAGES = (
     "panel",
     "panel_material_ui",
     "bokeh",
+    "charset_normalizer",
     "contourpy",
     "holoviews",
     "jinja2",

@@ -144,7 +144,7 @@ RECORDS = [
     ("broken UTF-16", "a.csv", b"\xff\xfea\0,\0b", "^a.csv is not valid UTF-16 text; save it as UTF-8.$"),
     ("ARFF without data", "a.arff", b"@relation r\n@attribute a real\n", "not an ARFF file: it has no @data line"),
     ("ARFF without attributes", "a.arff", b"@data\n1,2\n", "not an ARFF file: it declares no @attribute"),
-    ("ARFF of unknown type", "a.arff", b"@attribute a interval [0, 1]\n@data\n1\n", "Line 1 does not declare"),
+    ("ARFF without a type", "a.arff", b"@attribute a of metres\n@data\n1\n", "Line 1 does not declare"),
     ("tables in ARFF", "a.arff", b"@attribute a relational\n@data\n1\n", "Line 1 declares a relational .* one row for"),
     ("sparse ARFF", "a.arff", (HEADER + "{0 1, 2 x}\n").encode(), "is not a sparse row.* from 0 to 1"),
     ("ragged ARFF", "a.arff", (HEADER + "% c\n1,x\n2,y,3\n").encode(), "^Line 7 has 3 cells, the first line has 2.$"),

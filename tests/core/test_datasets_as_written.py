@@ -53,6 +53,7 @@ def parquet_of(**columns):
         ("007", "07", "7"),
         ("01067", "1067"),
         ("12345678901234567890", "12345678901234567891"),
+        ("9007199254740992.0", "9007199254740993.0"),
         ("m", "M"),
         ("AA", "Aa", "aa"),
         ("5 kg", "5 lb"),
@@ -202,6 +203,37 @@ def test_a_byte_that_is_not_utf_8_may_come_late():
     assert "Bytes that are not UTF-8 were read as Latin-1: 1, the first in line 302." in look.notes
 
 
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [
+        ("cp932", "表 ソース 能力 りんご 甲 乙"),
+        ("euc_jp", "表 ソース 能力 りんご 甲 乙"),
+        ("gb18030", "北京 上海 广州 深圳 男 女"),
+        ("big5", "臺北 高雄 許功蓋 新竹 男 女"),
+        ("cp949", "서울 부산 대구 인천 남 여"),
+    ],
+)
+def test_text_of_two_bytes_a_letter_is_told_from_latin_1(encoding, words):
+    places, (one, two) = words.split()[:4], words.split()[4:]
+    text = "".join(f"{places[k % 4]},{k},{(one, two)[k % 2]}\n" for k in range(ROWS))
+    look = preview(f"p,x,kind\n{text}".encode(encoding), "t.csv")
+    assert set(look.read().target_names) == {one, two}
+    assert set(look.table.frame["p"]) == set(places)
+    assert f"({encoding}), " in " ".join(look.notes)
+    declined = preview(f"p,x,kind\n{text}".encode(encoding), "t.csv", decline=["encoding"])
+    assert "read as Latin-1" in " ".join(declined.notes)
+    assert declined.table.frame["p"].nunique() == 4
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "cp1250", "cp1251", "koi8-r", "cp437", "mac-roman"])
+def test_text_of_one_byte_a_letter_is_never_taken_for_two(encoding):
+    words = "Москва Казань Омск жена" if encoding in ("cp1251", "koi8-r") else "Müller Größe Höhe Größenmaß"
+    rows = "".join(f"{words.split()[k % 4]},{k},{'ab'[k % 2]}\n" for k in range(200))
+    look = preview(f"p,x,kind\n{rows}".encode(encoding), "t.csv")
+    assert "read as Latin-1" in " ".join(look.notes)
+    assert look.table.frame["p"].nunique() == 4
+
+
 def test_marks_between_thousands_and_decimals_that_contradict_each_other_stay_text():
     text = table(";", x=[f"{k},5" for k in range(ROWS)], y=[f"{k + 1}.25" for k in range(ROWS)], z=["1,250", "2,250"])
     look = look_at(text)
@@ -274,9 +306,14 @@ def test_vectors_of_parquet_are_views():
     assert dataset.feature_names[4] == "image:1"
 
 
-def test_a_column_of_an_unknown_type_is_left_out():
-    data = parquet_of(x=[1, 2], place=pa.array([{"lat": 1}, {"lat": 2}]), kind=["a", "b"])
+@pytest.mark.parametrize(
+    "place",
+    [[{"lat": 1}, None], [[1, 2], [3]], [["a"], ["b", "c"]], [[], None], [[[1], [2, 3]], []], [[True], [False]]],
+)
+def test_a_column_of_an_unknown_type_is_left_out(place):
+    data = parquet_of(x=[1, 2], place=pa.array(place), kind=["a", "b"])
     dataset = read_file(data, name="t.parquet")
+    assert len(dataset.metadata["place"]) == 2
     assert dataset.feature_names == ("x",)
     assert "not numbers or text of too many values: place." in dataset.description
 
@@ -527,6 +564,27 @@ def test_years_and_wavelengths_name_columns():
         assert look_at(f"{names}\n{rows}").columns == tuple(names.split(","))
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ",1,2,3",  # a table of counts, as R writes it
+        ",142.24,144.78,149.86",
+        "land,2001,2002,note",
+        "land;2001;2002;2003",
+    ],
+)
+def test_numbers_that_rise_are_names_beside_an_empty_corner_and_years_beside_a_word(names):
+    delimiter = ";" if ";" in names else ","
+    first = (lambda k: k + 1) if names[0] == "," else (lambda k: f"land {k}")
+    marked = [f"{k}.5{'*' * (names[0] != ',' and k % 4 == 0)}" for k in range(ROWS)]  # not all cells are numbers
+    rows = [[first(k), k * k, k * 3 % 7, marked[k]] for k in range(ROWS)]
+    text = "".join(f"{delimiter.join(map(str, row))}\n" for row in rows)
+    look = look_at(f"{names}\n{text}")
+    assert look.n_rows == ROWS
+    assert set(look.columns) >= set(names.split(delimiter)[1:])
+    assert look_at(text).n_rows == ROWS
+
+
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_a_first_row_of_words_with_spaces_around_them_is_a_row(quote):
     rows = "".join(f"{20 + k}, {quote}Private{quote}, {quote}{('>50K', '<=50K')[k % 2]}{quote}\n" for k in range(ROWS))
@@ -645,6 +703,55 @@ def test_cells_that_stand_one_below_the_other_may_hold_single_spaces(gap, right)
     np.testing.assert_array_equal(look.table.frame["height of one"], [1.7, 1.8, np.nan, 1.75, 2])
 
 
+@pytest.mark.parametrize("above", ["A report of 3 trials\n", "Growth\n(in cm, by kind)\n\n", "Growth, Kyoto 2024\n\n"])
+@pytest.mark.parametrize("below", ["", "\nSource: own survey, of all that grew there\n"])
+def test_titles_and_footnotes_stand_around_cells_that_only_spaces_separate(above, below):
+    frame = pd.DataFrame(
+        {"height": [f"{k}.5" for k in range(9)], "n": [str(7 * k) for k in range(9)], "kind": [*"ababababa"]}
+    )
+    named = frame.assign(name=["red rose", "tulip", "oak"] * 3)
+    for table_, format in ((frame, "text separated by spaces"), (named, "text in columns of a fixed width")):
+        look = look_at(above + aligned(table_, 2) + below, "t.txt")
+        assert look.format == format
+        pd.testing.assert_frame_equal(look.table.texts[:9].fillna(""), table_, check_dtype=False)
+        assert [each.key for each in look.proposals if each.key == "titles"] == ["titles"]
+        told = {each.key for each in look.proposals if "Source" in each.example}
+        assert (look.n_rows, bool(told)) == (9 + ("totals" in told), bool(below))
+
+
+def test_a_row_that_is_cut_short_is_no_footnote():
+    rows = "".join(f"{k} {k + 0.5} {k * 7} {k % 2}\n" for k in range(9))
+    assert look_at("a b c kind\n" + rows + "9 9.5\n", "t.txt").n_rows == 10
+    with pytest.raises(FileProblem, match="Line 11 has 1 cell"):
+        look_at(("a b c kind\n" + rows).replace(" ", ",") + "9;9.5;63;1\n")
+
+
+def test_names_behind_a_percent_sign_are_those_of_columns_that_spaces_separate():
+    look = look_at(
+        "% made by us\n% x v kind\n" + "".join(f" {k}  {k + 0.5} {'ab'[k % 2]}\n" for k in range(9)), "t.dat"
+    )
+    assert (look.columns, look.n_rows) == (("x", "v", "kind"), 9)
+    assert look_at("% urban,kind\n1,a\n2,b\n").columns == ("% urban", "kind")
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "foot"),
+    [
+        ("| x | v | kind |\n|---|:--|-----:|\n", "| {} | {} | {} |\n", ""),
+        ("+---+---+---+\n| x | v | kind |\n+---+---+---+\n", "| {} | {} | {} |\n", "+---+---+---+\n"),
+        ("x;v;kind\n--------\n", "{};{};{}\n", ""),
+        ("x   v   kind\n==  ===  ===\n", "{}   {}   {}\n", ""),
+    ],
+)
+def test_lines_of_dashes_around_the_header_are_no_rows(head, line, foot):
+    text = head + "".join(line.format(k, k % 7, "ab"[k % 2]) for k in range(9)) + foot
+    look = look_at(text, "t.txt")
+    assert (look.columns, look.n_rows) == (("x", "v", "kind"), 9)
+    assert "Left out, lines of dashes, " in " ".join(look.notes)
+    within = 'x,note,kind\n1,"a\n-----\nb",p\n2,c,q\n'
+    assert look_at(within).table.frame["note"][0] == "a\n-----\nb"
+
+
 @pytest.mark.parametrize("text", ["1e400", "-1e999", "+1E309", "9" * 310, "1" * 400 + ".5"])
 @pytest.mark.parametrize("format", ["csv", "arff", "libsvm", "target"])
 def test_numbers_beyond_the_range_are_quoted_as_they_are_written(text, format):
@@ -662,6 +769,23 @@ def test_numbers_beyond_the_range_are_quoted_as_they_are_written(text, format):
     if format in ("csv", "target"):
         assert "To accept 'missing:b' (read as missing, 1 cell) may help." in str(caught.value)
         assert len(read_file(data.encode(), name="t.csv", accept=["missing:b"]).X) == 3
+
+
+def test_types_that_arff_has_not_are_read_as_they_are_written():
+    head = "@relation r\n@attribute a double\n@attribute b interval [0, 9]\n@attribute c nominal\n@data\n"
+    look = look_at(head + "1.5,2,x\n?,low,y\n", "t.arff")
+    np.testing.assert_array_equal(look.table.frame["a"], [1.5, np.nan])
+    assert look.table.frame["b"].tolist() == ["2", "low"]
+    assert look.read().target_names == ("x", "y")
+    assert "read as it is written: a (double), b (interval), c (nominal)." in look.notes[0]
+    with pytest.raises(FileProblem, match="Line 2 does not declare"):
+        look_at("@relation r\n@attribute my class {a,b}\n@data\na\n", "t.arff")
+
+
+def test_whole_numbers_of_arff_that_double_precision_would_merge_stay_texts():
+    text = "@relation r\n@attribute id integer\n@attribute c {x,y}\n@data\n9007199254740993,x\n9007199254740992,y\n"
+    assert look_at(text, "t.arff").table.frame["id"].nunique() == 2
+    assert look_at(text, "t.arff", accept=["codes:id"]).table.frame["id"].dtype.kind == "f"
 
 
 ATTRIBUTES = "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute c {no,yes,'may be'}\n@data\n"
@@ -749,6 +873,12 @@ def test_a_second_line_of_names_may_stand_above_texts_too():
     assert "second header" not in {each.key for each in look_at(rows).proposals}  # a text that comes again is a cell
 
 
+def test_the_mark_of_utf_8_may_stand_before_each_of_two_files_that_were_joined():
+    part = "x,kind\n" + "".join(f"{k},{'ab'[k % 2]}\n" for k in range(9))
+    look = preview((part.encode("utf-8-sig")) * 2, "t.csv")
+    assert (look.columns, look.n_rows) == (("x", "kind"), 18)
+
+
 def test_a_short_line_of_words_below_the_header_is_a_row_or_more_names():
     rows = "".join(f"t{k},{k / 2},{k * 7},{k % 3}\n" for k in range(9))
     text = "Figures\nplace,size,count,kind\n,km,1000s\n" + rows + 'Notes:\n1,"Revised, since 2019"\n2,An estimate\n'
@@ -795,6 +925,14 @@ def test_rows_of_libsvm_keep_their_queries_and_say_what_is_left_out(first):
     np.testing.assert_array_equal(data.metadata["qid"], queries)
     assert "Remarks behind rows are left out: 9." in look.notes
     assert ("Indices begin with 0: index 0 is column x1." in look.notes) == (first == 0)
+
+
+@pytest.mark.parametrize("name", ["t.txt", "t.data", "t.dat"])
+def test_libsvm_is_known_by_its_first_line(name):
+    lines = "".join(f"{k % 2} 1:{k}.5 2:{k} 4:1\n" for k in range(9))
+    assert look_at("# made by us\n" + lines, name).format == "LIBSVM"
+    times = "".join(f"{k} 12:{k:02d} 14:{k + 9:02d}\n" for k in range(10, 19))
+    assert look_at(times, name).table.texts.iloc[0].tolist() == ["10", "12:10", "14:19"]
 
 
 def test_rows_of_libsvm_have_all_a_query_or_none():

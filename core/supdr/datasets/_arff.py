@@ -7,7 +7,10 @@ import io
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from supdr.datasets._columns import numbers_from
+import numpy as np
+
+from supdr.datasets._cells import are_merged
+from supdr.datasets._columns import EXACT_BELOW, numbers_from
 from supdr.datasets._tables import Table, check_names
 from supdr.datasets._text import decode, parse
 from supdr.datasets.labels import NUMBER
@@ -22,6 +25,7 @@ QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
 NUMERIC = {"numeric", "real", "integer"}
 TEXT = {"string", "date"}
+UNKNOWN_TYPE = re.compile(r"[a-z]\w*\s*(\[[^\]]*\])?\s*(%.*)?", re.IGNORECASE)
 ISO_DATE = "yyyy-MM-dd'T'HH:mm:ss"  # where none is declared
 # Letters of a date's form -> how Python calls them.
 DATE_LETTERS = {
@@ -48,19 +52,23 @@ QUOTED_MARK = "\x01"  # in front of a cell that was in quotation marks, as a mis
 
 
 class Attribute(NamedTuple):
-    """One declared column: its kind is "numeric", "text" or "nominal"; or it is the form of its dates."""
+    """One declared column: its kind is "numeric", "text" or "nominal"; or it is the form of its dates.
+
+    `declared`: the type of a column of the kind "unknown".
+    """
 
     name: str
     kind: str
     levels: tuple[str, ...] = ()
     weighted: bool = False
+    declared: str = ""
 
 
 def read_arff(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
     """Read ARFF with numeric, nominal, string and date attributes, dense or sparse, and KEEL's form of it."""
     import pandas as pd
 
-    text, notes = decode(data, name)
+    text, notes = decode(data, name, rules)
     attributes, lines, roles = _declarations(text.split("\n"), name)
     check_shape(limits, name, len(lines), len(attributes))
     lines, weights = _without_weights(lines, len(attributes))
@@ -75,7 +83,10 @@ def read_arff(data: bytes, name: str, limits: Limits, rules: Rules) -> Table:
     frame = _rows(lines, attributes, name, sparse)
     if not len(frame):
         raise FileProblem(f"{name} has a header but no rows.")
-    columns = pd.DataFrame({each.name: _typed(frame[j], each) for j, each in enumerate(attributes)})
+    columns = pd.DataFrame({each.name: _typed(frame[j], each, rules) for j, each in enumerate(attributes)})
+    unknown = [f"{each.name} ({each.declared})" for each in attributes if each.declared]
+    if unknown:
+        notes.append(f"The file declares types that ARFF has not; read as it is written: {listed(unknown)}.")
     target, aside = _of_roles(names, roles)
     text, example = "Left out, as the file says", listed(aside)
     if aside and rules.propose("aside", text, len(aside), "columns", example=example, default=True):
@@ -178,6 +189,8 @@ def _declaration(line: str, number: int) -> Attribute:
             f"Line {number} declares a relational attribute, each cell of which is a table: {shown(line)}. Write one "
             "row for each of its rows, as Weka's filter MultiInstanceToPropositional does."
         )
+    if match and UNKNOWN_TYPE.fullmatch(declared):
+        return Attribute(_unquoted(match[1]), "unknown", (), bool(weight), kind)
     raise FileProblem(f"Line {number} does not declare a numeric, nominal, string or date attribute: {shown(line)}.")
 
 
@@ -232,15 +245,22 @@ def _cells(line: str, number: int, pattern: re.Pattern[str]) -> list[str]:
     return cells
 
 
-def _typed(texts: pandas.Series, attribute: Attribute) -> pandas.Series | pandas.Categorical:
+def _typed(texts: pandas.Series, attribute: Attribute, rules: Rules) -> pandas.Series | pandas.Categorical:
     import pandas as pd
 
     quoted = texts.str.startswith(QUOTED_MARK)
     values = texts.str.removeprefix(QUOTED_MARK).where(quoted, texts.str.strip())
     if attribute.kind == "numeric":
-        return pd.Series(numbers_from(values.mask(values.isin((*MISSING, "<null>"))), attribute.name))
+        values = values.mask(values.isin((*MISSING, "<null>")))
+        numbers = numbers_from(values, attribute.name)
+        large = np.abs(numbers) >= EXACT_BELOW
+        merged = large.any() and are_merged(values[large], numbers[large], attribute.name, rules)
+        return values if merged else pd.Series(numbers)
     missing = ~quoted & values.isin(("", "?", "<null>")) & ~values.isin(attribute.levels)
     values = values.mask(missing)
+    if attribute.kind == "unknown":
+        numbers = pd.to_numeric(values, errors="coerce")
+        return values if (numbers.isna() & ~missing).any() else numbers.astype(np.float64)
     if attribute.kind == "text":
         return values
     if "%" in attribute.kind:

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from supdr.datasets._columns import TOO_LARGE
+from supdr.datasets._columns import EXACT_BELOW, TOO_LARGE
 from supdr.datasets._tables import TARGET_NAMES, Table, check_names
 from supdr.datasets.labels import NUMBER
 from supdr.datasets.limits import (
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 FEATURE_NAMES = "feature_names"
 MAX_TEXT = 1_000
-EXACT_BELOW = 2**53  # all whole numbers are, in double precision
 TAKEN = "which LSDR, SDRGLM and MAC(mapping='linear') take."
 LARGER_LIBSVM = f"In Python, sklearn.datasets.load_svmlight_file reads it as sparse rows, {TAKEN}"
 LARGER_SPARSE = f"In Python, scipy.sparse.load_npz reads it as sparse rows, {TAKEN}"
@@ -48,6 +47,10 @@ SMALLEST_PICTURE = 4  # pixels of a side
 X_WORD = re.compile(r"(?<![A-Za-z])[xX](?![A-Za-z])")
 RISING = "in every line, indices must increase and be in range"
 VALUE = rf"(?:{NUMBER.pattern}|[+-]?(?i:inf|infinity|nan))"
+# A first line that no other format has.
+BEGINNING = re.compile(
+    rf"(?:#.*\n|\s)*{VALUE}(?:[ \t]+qid:\d+)?(?:[ \t]+\d+:{VALUE}){{3,}}[ \t]*(?:#.*)?\r?\n".encode()
+)
 LIBSVM_LINE = re.compile(rf"\s*({VALUE}(\s+qid:\d+)?(\s+\d+:{VALUE})*\s*)?(#.*)?")
 
 

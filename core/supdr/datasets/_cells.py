@@ -26,7 +26,8 @@ D = "[0-9]"
 # Share of the cells that must be numbers for the others to be slips.
 MOSTLY = 0.9
 # Digits in a text beyond which whole numbers may become one as float64, and zeros in front of one.
-CODE = f"[+-]?(?:0{D}+|{D}{{16,}})"
+CODE = rf"[+-]?(?:0{D}+|{D}{{16,}}(?:\.0*)?)"
+WHOLE = rf"([+-]?{D}+)(?:\.0*)?"
 SMALL = re.compile("[^eE]*[1-9]")  # of what is read as 0
 THOUSANDS = rf"[+-]?[1-9]{D}{{0,2}}(?:[.,]{D}{{3}})+"
 # What pandas may read as a number.
@@ -185,10 +186,16 @@ def _is_code(grid: Grid, j: int, column: pandas.Series, name: str, rules: Rules)
     """Tell codes: whole numbers some of which would become one, with zeros in front or of very many digits."""
     if not (grid.codes[:, j].any() and grid.settled[:, j].all()):
         return False
-    whole = column.str.fullmatch(f"[+-]?{D}+").fillna(False).to_numpy(dtype=bool)
-    if column[whole].nunique() == len(np.unique(grid.values[whole, j])):
+    return are_merged(column, grid.values[:, j], name, rules)
+
+
+def are_merged(texts: pandas.Series, values: NDArray[np.float64], name: str, rules: Rules) -> bool:
+    """Whether whole numbers that double precision would make one stay texts; it is proposed that they do not."""
+    whole = texts.str.extract(f"^{WHOLE}$", expand=False)
+    present = whole.notna().to_numpy()
+    if whole.nunique() == len(np.unique(values[present])):
         return False
-    return not rules.propose("codes", MERGING, int(whole.sum()), column=name, example=str(column[whole].iloc[0]))
+    return not rules.propose("codes", MERGING, int(present.sum()), column=name, example=str(texts[present].iloc[0]))
 
 
 def _truths(column: pandas.Series) -> pandas.Series | None:

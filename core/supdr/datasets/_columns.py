@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas
 
 MAX_LEVELS = 20
+EXACT_BELOW = 2**53  # all whole numbers are, in double precision
 DATE = "[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([T ][0-9]{1,2}:[0-9]{2}.*)?"
 # Of letters and digits, as a house's number is.
 CODE = re.compile(r"(\d+[^\W\d_]|[^\W\d_]+\d)\w*")

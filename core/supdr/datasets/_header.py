@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 VALUE = re.compile(r"[<>≤≥=(+\-−$€£¥]+ ?\d.*|\d[\d.,:/\- T]*( ?[a-zµ°%/]{1,5})?|[-–—.]+|n\.? ?[ad]\.?", re.IGNORECASE)
 # Of Orange: what its second and third line say of each column.
 KINDS = {
-    **dict.fromkeys(("continuous", "c", "numeric", "n"), ""),
+    **dict.fromkeys(("", "continuous", "c", "numeric", "n"), ""),
     **dict.fromkeys(("discrete", "d", "string", "s", "text", "time", "t"), "text"),
 }
 ROLES = {"": "", "class": "target", **dict.fromkeys(("meta", "m", "ignore", "i", "weight", "w"), "aside")}
@@ -101,7 +101,8 @@ def _names_columns(top: list[str], grid: Grid, rules: Rules) -> bool:
     below = grid.settled[~grid.equal_to(cells)]
     numbers: NDArray[np.bool_] = np.all(below, axis=0) & ~np.all(grid.missing, axis=0)
     above = first.values[0][numbers & first.settled[0] & ~first.missing[0]]
-    grows = len(above) > 2 and bool((np.diff(above) > 0).all())
+    steps = np.diff(above)
+    grows = len(above) > 2 and bool((steps > 0).all())
     fractions = bool(np.any(above != np.floor(above))) and not grows
     # Numbers with units, or days, that stand above all columns are names.
     every = numbers.sum() > 2 and all(cells[j][:1].isdigit() for j in np.flatnonzero(numbers))
@@ -113,14 +114,20 @@ def _names_columns(top: list[str], grid: Grid, rules: Rules) -> bool:
         repeating = [j for j in words if not grid.texts[j].is_unique]
         again = any(grid.texts[j].str.strip().eq(cells[j]).any() for j in repeating)
         levels = bool(repeating)
-        corner = not cells[0] and not grid.settled[:, 0].any()  # nothing stands above the rows' names
-        years = grows and (corner or bool(np.allclose(np.diff(above), above[1] - above[0])))
+        corner = not cells[0] and not grid.missing[:, 0].any()  # nothing stands above the rows' names
+        two = len(above) == 2 and above[0] < above[1] and _are_years(above) and not _are_years(grid.values[:, numbers])
+        years = two or (grows and (corner or bool(np.allclose(steps, steps[0]))))
         named = bool(words) or (years and corner)
         header = named and not again and (levels or years or not len(above))
         header = header or _types_below(grid) is not None
         if len(grid.texts):
             header = rules.propose("header", "The first line names the columns", 1, "lines", default=header)
     return header
+
+
+def _are_years(values: NDArray) -> bool:
+    """Whether most numbers are whole and may be years."""
+    return bool(np.mean((values >= 1500) & (values < 2200) & (values == np.floor(values))) > 0.5)
 
 
 def _further_headers(names: list[str], grid: Grid, rules: Rules) -> tuple[list[str], list[str], Grid]:
@@ -152,11 +159,12 @@ def _types_below(grid: Grid) -> tuple[int, list[str]] | None:
         return None
     second, third = (grid.texts.iloc[k].str.strip().tolist() for k in (0, 1))
     plain = [cell.lower() in KINDS for cell in second]
+    some = any(second[j] for j in np.flatnonzero(plain))
     roles = [" ".join(word for word in cell.lower().split() if "=" not in word) for cell in third]
     types = all(plain[j] or _lists_levels(cell, grid.texts[j][2:]) for j, cell in enumerate(second))
-    if any(plain) and types and all(role in ROLES for role in roles):
+    if some and types and all(role in ROLES for role in roles):
         return 2, [ROLES[role] + KINDS.get(kind.lower(), "text") for kind, role in zip(second, roles)]
-    if all(plain) and not (grid.texts[1:] == grid.texts.iloc[0]).to_numpy().any():
+    if some and all(plain) and not (grid.texts[1:] == grid.texts.iloc[0]).to_numpy().any():
         return 1, [KINDS[kind.lower()] for kind in second]
     return None
 

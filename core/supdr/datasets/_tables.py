@@ -196,7 +196,8 @@ def _metadata(frame: pandas.DataFrame) -> dict[str, np.ndarray]:
             columns[str(name)] = column.to_numpy(dtype=np.float64, na_value=np.nan)
         else:
             texts = column.astype(object)
-            columns[str(name)] = texts.where(texts.notna(), None).to_numpy()
+            texts = texts.map(str) if kind == "other" else texts
+            columns[str(name)] = texts.where(column.notna(), None).to_numpy()
     return columns
 
 

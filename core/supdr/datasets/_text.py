@@ -9,6 +9,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,7 @@ from supdr.datasets._tables import Table
 from supdr.datasets.labels import NUMBER
 from supdr.datasets.limits import FileProblem, Limits, check_shape
 from supdr.datasets.proposals import MISSING, Rules, sized
+from supdr.engine.optional import require
 
 if TYPE_CHECKING:
     import pandas
@@ -25,8 +27,21 @@ if TYPE_CHECKING:
 DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 # Lines above the header that are taken for titles, and lines below the table for footnotes.
 MOST_TITLES = 20
+MOST_DASHES = 3  # lines of them: above, below the header, and at the end
 # Bytes that are not UTF-8, as Python escapes them.
 ESCAPED = re.compile("[\udc80-\udcff]")
+BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
+# Encodings with letters of two bytes -> whose text it is.
+TWO_BYTES = {
+    "cp932": "Japanese",
+    "euc_jp": "Japanese",
+    "gb18030": "Chinese",
+    "big5": "Chinese",
+    "cp949": "Korean",
+}
+# Of Latin-1 nearly every byte beyond ASCII is a letter, of the others every second one, or a few more.
+MOST_LETTERS, FEWEST_BYTES, MOST_DETECTED = 0.9, 12, 100_000
+MOST_CHAOS = 0.1  # of letters that hardly stand side by side: words in another alphabet have more
 REMARK = "#"
 SEPARATOR_LINE = re.compile(r"sep=([\t;,|])\n")  # for Excel, above the table
 # How the last rows begin that sum up those above.
@@ -36,6 +51,10 @@ OF_A_KIND = re.compile(r'(?<!\S)(?:"[^"\n]*"|[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:
 # A cell in quotation marks, in which a backslash stands in front of marks that are part of it.
 ESCAPING_CELL = re.compile(r'(?m)(^|[\t,;| ])"((?:[^"\\]|\\.|"")*)"(?=[\t,;| ]|$)', re.DOTALL)
 ESCAPE = re.compile(r'\\["\\]')
+# Remarks above a table, each line of which begins with this mark.
+PERCENTS = re.compile(r"\A(?:\s*%.*\n)+")
+DASHES = re.compile(r"(?m)^(?=.*[-=_]{3})[-=_ \t|+:]+$")
+BETWEEN_WORDS = re.compile(r"[\s,;|]+")
 WORD = re.compile(r"\S+")
 LONGEST_ALIGNED = 10_000  # letters of a line in columns of a fixed width
 # A cell of several numbers between which there are spaces.
@@ -66,12 +85,12 @@ class Records:
 
 def read_csv(data: bytes, name: str, limits: Limits, rules: Rules, *, delimiter: str = "") -> Table:
     """Read text separated by commas, semicolons, tabs, bars or spaces; `delimiter`: empty if it must be found."""
-    text, notes = decode(data, name)
+    text, notes = decode(data, name, rules)
     line = SEPARATOR_LINE.match(text)
     if line:
         # an empty line in its place keeps the numbers of the others
         text, delimiter = text[line.end() - 1 :], delimiter or line[1]
-    text = _with_doubled_quotes(text, delimiter, rules)
+    text = _without_dashes(_with_doubled_quotes(text, delimiter, rules), rules)
     delimiter = delimiter if delimiter and delimiter in text else _delimiter_of(text)
     spaced = _spaced(text, delimiter)
     if spaced:
@@ -111,10 +130,11 @@ def read_text(
     return headed(top, frame, name, rules, delimiter, format, notes)
 
 
-def decode(data: bytes, name: str) -> tuple[str, list[str]]:
+def decode(data: bytes, name: str, rules: Rules) -> tuple[str, list[str]]:
     """Turn bytes into text with plain line ends: UTF-16 or UTF-8; bytes that are neither are Latin-1, with a note.
 
-    What Windows calls Latin-1 has the euro and quotation marks beside.
+    What Windows calls Latin-1 has the euro and quotation marks beside. Where letters have two bytes each, the text is
+    Japanese, Chinese or Korean, unless that is declined.
     """
     encoding, errors = "utf-8-sig", "surrogateescape"
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -126,14 +146,41 @@ def decode(data: bytes, name: str) -> tuple[str, list[str]]:
         text = data.decode(encoding, errors).replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         raise FileProblem(f"{name} is not valid {encoding.upper()} text; save it as UTF-8.") from None
+    text = text.replace("\n\ufeff", "\n")  # of files that were joined
     if "\0" in text:
         raise FileProblem(f"{name} is not a text file: it contains zero bytes.")
     first = ESCAPED.search(text)
     if first is None:
         return text, []
+    escaped = len(ESCAPED.findall(text))
+    codec = _of_two_bytes(data, escaped)
+    if codec and rules.propose("encoding", f"Read as {TWO_BYTES[codec]} ({codec})", escaped, "bytes", default=True):
+        return data.decode(codec).replace("\r\n", "\n").replace("\r", "\n"), []
     line = 1 + text.count("\n", 0, first.start())
     text, count = ESCAPED.subn(lambda byte: _letter(ord(byte[0]) - 0xDC00), text)
     return text, [f"Bytes that are not UTF-8 were read as Latin-1: {count:,}, the first in line {line:,}."]
+
+
+def _of_two_bytes(data: bytes, escaped: int) -> str:
+    """Name the encoding, from before UTF-8, of text most letters of which have two bytes; empty: there is none.
+
+    `escaped`: how many bytes are not UTF-8.
+    """
+    beyond = len(BEYOND_ASCII.findall(data))
+    if escaped < FEWEST_BYTES or 2 * escaped < beyond:
+        return ""
+    require("Reading text that is not UTF-8", "charset_normalizer", extra="files")
+    from charset_normalizer import from_bytes
+
+    lines = data[: data.rfind(b"\n", 0, MOST_DETECTED) + 1] or data[:MOST_DETECTED]
+    for found in from_bytes(lines, cp_isolation=[*TWO_BYTES], threshold=MOST_CHAOS):
+        try:
+            text = data.decode(found.encoding)
+        except UnicodeDecodeError:
+            continue
+        if len(text) - len(text.encode("ascii", "ignore")) <= MOST_LETTERS * beyond:
+            return found.encoding
+    return ""
 
 
 def _letter(code: int) -> str:
@@ -227,33 +274,85 @@ def _delimiter_of(text: str, strict: bool = True) -> str:
 def _spaced(text: str, delimiter: str) -> str:
     """Return text whose cells spaces separate with tabs in their place; empty: they do not.
 
-    Such lines have as many cells each, but for remarks and a header that lacks the rows' names, and most cells are
-    numbers or quoted; where another delimiter splits them too, its cells must hold several numbers.
+    Such lines have as many cells each, but for remarks, titles and footnotes, which stay as they are, and a header that
+    lacks the rows' names; most cells are numbers or quoted. Where another delimiter splits them too, its cells must
+    hold several numbers.
     """
     lines = [line for line in text.split("\n") if line.strip() and not line.startswith(REMARK)]
     even = len(_widths_of(text, delimiter, strict=False)) == 1 if delimiter == "\t" else bool(delimiter)
     if len(lines) < 2 or (even and len(NUMBERS_IN_A_CELL.findall(text)) < len(lines) - 1):
         return ""
+    text = PERCENTS.sub(lambda above: above[0].replace("%", REMARK), text)  # as MATLAB marks remarks
     stripped = "\n".join(line.strip(" \t") for line in text.split("\n"))
     tabbed = SPACES.sub(lambda match: match[1] or "\t", stripped)
     tabbed = re.sub(rf"(?m)^{REMARK}\t", REMARK, tabbed)  # NumPy writes a space between the mark and the names
-    records = [cells for _, _, cells in split(tabbed, "\t", strict=False)]
-    first, *rest = [len(cells) for cells in records if not cells[0].startswith(REMARK)] or [0]
-    alike = len(set(rest)) == 1 and rest[0] > 1 and first in (rest[0], rest[0] - 1)
-    return tabbed if alike and 2 * len(OF_A_KIND.findall(text)) > sum(rest) else ""
+    records = [each for each in split(tabbed, "\t", strict=False) if not each[2][0].startswith(REMARK)]
+    widths = [len(cells) for _, _, cells in records]
+    usual = Counter(widths).most_common(1)[0][0] if widths else 1
+    first, end = (next((k for k, each in enumerate(side) if each == usual), 0) for side in (widths, widths[::-1]))
+    end = len(widths) - end
+    first -= first == 1 and widths[0] == usual - 1
+    below_blank = [k for k in range(1, min(MOST_TITLES, len(records))) if records[k][0] > records[k - 1][1]]
+    first = max([first, *(k for k in below_blank if widths[k : k + 2] == [usual] * 2 and _holds_words(records[k][2]))])
+    if usual == 1 or max(first, len(widths) - end) > MOST_TITLES or {*widths[first + 1 : end]} != {usual}:
+        return ""
+    if first and not _holds_words(records[first][2]):
+        return ""  # the header may have names of several words
+    rows = tabbed.split("\n")
+    above, below = records[first][0] if first else 0, records[end - 1][1]
+    body = "\n".join(rows[above:below])
+    if 2 * len(OF_A_KIND.findall(body.replace("\t", " "))) <= usual * (end - first - 1):
+        return ""
+    old = stripped.replace("\t", " ").split("\n")
+    if not all(_is_footnote([line], usual) for line in old[below:] if line):
+        return ""  # a row that is cut short
+    return "\n".join([*old[:above], body, *old[below:]]) if first else "\n".join([body, *old[below:]])
+
+
+def _without_dashes(text: str, rules: Rules) -> str:
+    """Leave out lines of dashes around a header, unless that is declined; within quotation marks they are text."""
+    drawn = [line.span() for line in islice(DASHES.finditer(text), MOST_DASHES + 1)]
+    drawn = [span for span in drawn if text.count('"', 0, span[0]) % 2 == 0]
+    outside = 0 < len(drawn) <= MOST_DASHES
+    if not outside or not rules.propose("dashes", "Left out, lines of dashes", len(drawn), "lines", default=True):
+        return text
+    parts = [text[end:start] for (_, end), (start, _) in pairwise([(0, 0), *drawn, (len(text), 0)])]
+    return "".join(parts)  # an empty line in its place keeps the numbers of the others
 
 
 def _aligned(text: str) -> str:
     """Return text whose cells stand one below the other with tabs between them; empty: they do not.
 
+    Titles above a blank line, up to two lines above the header, and footnotes below a blank line stay as they are; the
+    header below titles holds words only.
+    """
+    lines = [line.expandtabs() for line in text.split("\n")]
+    filled = [k for k, line in enumerate(lines) if line.strip()]
+    above = [k for k in filled[1:MOST_TITLES] if not lines[k - 1].strip()]
+    below = [k + 1 for k in filled[-MOST_TITLES:-1] if not lines[k + 1].strip()]
+    for first in dict.fromkeys([0, *above[::-1], *filled[1:3]]):
+        for end in (len(lines), *below):
+            body = _in_columns(lines[first:end])
+            if body and (not first or _holds_words(body[0].split("\t"))):
+                return "\n".join([*lines[:first], *body, *lines[end:]])
+    return ""
+
+
+def _holds_words(cells: list[str]) -> bool:
+    """Whether no cell is a number, as in a header below titles."""
+    return not any(NUMBER.fullmatch(cell) for cell in cells)
+
+
+def _in_columns(lines: list[str]) -> list[str]:
+    """Return lines whose cells stand one below the other with tabs between them; empty: they do not.
+
     A column ends where all lines have a space. One space within a name or a cell does not end it: then there is nothing
     above or below. Some column must hold numbers only, which prose does not.
     """
-    lines = [line.expandtabs() for line in text.split("\n")]
     filled = [line for line in lines if line.strip()]
     longest = max(map(len, filled), default=0)
     if len(filled) < 3 or longest > LONGEST_ALIGNED:
-        return ""
+        return []
     covered = np.zeros(2 + longest, dtype=bool)
     for number, line in enumerate(filled):
         for word in WORD.finditer(line):
@@ -261,7 +360,7 @@ def _aligned(text: str) -> str:
         if number % 1_000 == 0 or number == len(filled) - 1:  # most text has no such columns: it is soon known
             starts, ends = (np.flatnonzero(np.diff(covered.astype(np.int8)) == sign) for sign in (1, -1))
             if len(starts) < 2:
-                return ""
+                return []
     columns: list[tuple[int, int]] = []
     for span in zip(starts, ends):
         start, end = map(int, span)
@@ -273,7 +372,7 @@ def _aligned(text: str) -> str:
     cells = [[line[start:end].strip() for start, end in columns] for line in lines]
     body = [row for row, line in zip(cells, lines) if line.strip()][1:]
     numbers = any(all(NUMBER.fullmatch(row[j]) or row[j] in MISSING for row in body) for j in range(len(columns)))
-    return "\n".join("\t".join(row) if any(row) else "" for row in cells) if numbers and len(columns) > 1 else ""
+    return ["\t".join(row) if any(row) else "" for row in cells] if numbers and len(columns) > 1 else []
 
 
 def _records_of(text: str, name: str, limits: Limits, delimiter: str) -> Records:
@@ -354,8 +453,11 @@ def _last_record(records: Records, rules: Rules) -> tuple[int, int]:
 
 
 def _is_footnote(cells: list[str], usual: int) -> bool:
-    """Whether a line is too short to be a row, and holds words; a number may be in front of them."""
+    """Whether a line is too short to be a row, and holds words, of which at most half are numbers."""
     first, *more = cells
+    words = BETWEEN_WORDS.split(" ".join(cells).strip())
+    if 2 * sum(NUMBER.fullmatch(word) is not None for word in words) > len(words):
+        return False
     numbered = (
         len(more) == 1 and (first.endswith(".") or " " in more[0].strip()) and not NUMBER.fullmatch(more[0] or "0")
     )

@@ -426,7 +426,8 @@ def _parse(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | No
         )
     if ending in SEPARATED and _arff.BEGINNING.match(data):
         return _arff.read_arff(data, name, limits, rules)  # as KEEL calls it
-    reader = READERS[ending]
+    libsvm = ending in SEPARATED and _binary.BEGINNING.match(data)
+    reader = _binary.read_libsvm if libsvm else READERS[ending]
     return reader(data, name, limits, rules) if sheet is None else reader(data, name, limits, rules, sheet)
 
 
