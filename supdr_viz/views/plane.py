@@ -236,7 +236,7 @@ def _value_scale(scene: Scene, colour_by: str, values: NDArray | None) -> Legend
         words = ["0", f"{largest_error(scene):.3g} and more"]
     robust = colour_by.startswith((COLUMN, LATENT)) or meaning_of(scene, colour_by) in OF_TARGET
     help = "The colours end at the 2nd and at the 98th percentile." if robust else ""
-    return replace(_scale_entry(name, words, shades_of(colour_by)), help=help)
+    return replace(_scale_entry(name, words, colour_by), help=help)
 
 
 def _trust_scale(trust: NDArray | None, some: str) -> LegendEntry:
