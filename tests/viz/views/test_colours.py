@@ -14,7 +14,7 @@ from supdr_viz.pictures import methods
 from supdr_viz.pictures.methods.mac import MEANS
 from supdr_viz.pictures.picture import Key, Picture
 from supdr_viz.pictures.row_columns import RowColumns
-from supdr_viz.pictures.types import Lines, MapQuality, Sheet
+from supdr_viz.pictures.types import Curves, Lines, MapQuality, Sheet
 from supdr_viz.ui import theme
 from supdr_viz.views.board import Board
 from supdr_viz.views.colours import DOUBTS, SHADES, TRUSTS, colour_choices, shades_of
@@ -375,15 +375,16 @@ def test_no_curve_of_errors_has_a_colour_of_the_losses():
     assert not of_losses & of_errors
 
 
-def test_a_legend_lists_errors_where_rows_are_ringed():
+@pytest.mark.parametrize(("wrong", "before"), [(0, 0.0), (3, 0.0), (0, 5.0)])
+def test_a_legend_lists_errors_where_there_are_some_or_were(wrong, before):
     board, scene = Board(), make_scene()
-    for wrong in (0, 3):
-        board.show_scene(scene)
-        board.show_frame(make_frame(scene))
-        assert "errors" not in [entry.name for entry in points_legend(board.points)]  # none is known yet
-        some = np.arange(40) < wrong
-        board.show_surface(make_surface(scene, wrong=some, beyond=some))
-        assert ("errors" in [entry.name for entry in points_legend(board.points)]) == bool(wrong)
+    board.show_scene(scene)
+    errors = Curves(np.arange(2), {"train": np.array([before, 0.0])})
+    board.show_frame(dataclasses.replace(make_frame(scene), errors=errors))
+    assert "errors" in [entry.name for entry in points_legend(board.points)]  # whether there are is not known yet
+    some = np.arange(40) < wrong
+    board.show_surface(make_surface(scene, wrong=some, beyond=some))
+    assert ("errors" in [entry.name for entry in points_legend(board.points)]) == bool(wrong or before)
 
 
 @pytest.mark.parametrize("only_training", [False, True])
