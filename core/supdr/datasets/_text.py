@@ -312,9 +312,11 @@ def _spaced(text: str, delimiter: str) -> str:
 def _without_dashes(text: str, rules: Rules) -> str:
     """Leave out lines of dashes around a header, unless that is declined; within quotation marks they are text."""
     drawn = [line.span() for line in islice(DASHES.finditer(text), MOST_DASHES + 1)]
-    drawn = [span for span in drawn if text.count('"', 0, span[0]) % 2 == 0]
-    outside = 0 < len(drawn) <= MOST_DASHES
-    if not outside or not rules.propose("dashes", "Left out, lines of dashes", len(drawn), "lines", default=True):
+    around = all(text.count("\n", 0, start) <= MOST_TITLES or not text[end:].strip() for start, end in drawn)
+    quoted = any(text.count('"', 0, start) % 2 for start, _ in drawn)
+    if quoted or not around or not 0 < len(drawn) <= MOST_DASHES:
+        return text
+    if not rules.propose("dashes", "Left out, lines of dashes", len(drawn), "lines", default=True):
         return text
     parts = [text[end:start] for (_, end), (start, _) in pairwise([(0, 0), *drawn, (len(text), 0)])]
     return "".join(parts)  # an empty line in its place keeps the numbers of the others

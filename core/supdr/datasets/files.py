@@ -427,7 +427,7 @@ def _parse(data: bytes, name: str, limits: Limits, rules: Rules, sheet: str | No
     if ending in SEPARATED and _arff.BEGINNING.match(data):
         return _arff.read_arff(data, name, limits, rules)  # as KEEL calls it
     libsvm = ending in SEPARATED and _binary.BEGINNING.match(data)
-    reader = _binary.read_libsvm if libsvm else READERS[ending]
+    reader = READERS[".libsvm" if libsvm else ending]
     return reader(data, name, limits, rules) if sheet is None else reader(data, name, limits, rules, sheet)
 
 
