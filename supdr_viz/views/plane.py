@@ -140,10 +140,13 @@ def _plain_relief(sheet: Sheet) -> dict[str, Any] | None:
     return {"levels": levels, "scale": scale, "codes": codes, "extent": plain_extent(sheet.extent)}
 
 
-def points_legend(points: Points, *others: Points) -> list[LegendEntry]:
-    """Return the meaning of the marks of rows that all planes of a run have, and of other runs on the same rows."""
+def points_legend(points: Points, *others: Points, views: Sequence[str] = ("input", "latent")) -> list[LegendEntry]:
+    """Return the meaning of the marks of rows that all planes of a run have, and of other runs on the same rows.
+
+    `views`: the planes that are seen.
+    """
     assert points.scene is not None
-    margins = (each.stage.get("planes", view, "margin") for each in (points, *others) for view in ("input", "latent"))
+    margins = (each.stage.get("planes", view, "margin") for each in (points, *others) for view in views)
     drawn = any(margin is not None and len(margin) for margin in margins)
     entries = class_legend(points.scene, points.colour_by, points.values)
     if not any(each.has_errors for each in (points, *others)):

@@ -135,11 +135,13 @@ def test_rows_are_accessible_on_a_phone(open_app):
     app.evaluate("square('latent').canvas.scrollIntoView({block: 'center'})")
     app.page.mouse.move(*app.place_of("latent", 20))
     app.until_seen("In the latent space")
+    app.settle()
     lists = [each.bounding_box() for each in app.page.locator(".nearest section").all()]
     assert lists[0]["y"] == lists[1]["y"]  # side by side
     assert all(each["x"] >= 0 and each["x"] + each["width"] <= 390 for each in lists)
     app.page.get_by_label("Find rows").blur()
     find(app, "row 7")  # in place of the text before
     app.page.wait_for_function("board('explorer').tree.selected?.length === 1")
+    app.settle()  # the table before has gone
     app.page.locator(".tabulator-row").first.wait_for()
     assert app.page.locator(".tabulator").bounding_box()["height"] < 150  # a short table has no empty room

@@ -16,7 +16,7 @@ def counts(server):
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["explorer", "compare"])
 def test_closed_pages_leave_no_work_behind(open_app, server, page):
-    survivor = open_app("?data=iris&method=LDA")
+    survivor = open_app("?data=iris&method=LSDR")
     pages = [open_app(SMALL, page=page) for _ in range(2)]
     for each in pages:
         each.press("Run").until_going()

@@ -137,7 +137,11 @@ class RowTable {
       whole.push(column)
     }
     const some = whole.slice(1) // the numbers of rows need no more
-    if (some.length) for (const column of some) column.setWidth(column.getWidth() + Math.floor(room / some.length))
+    for (const [k, column] of some.entries()) {
+      const more = Math.floor(room / (some.length - k))
+      room -= more
+      column.setWidth(column.getWidth() + more)
+    }
   }
 
   // The number of a row: a press points at it on the map, if it is drawn there.

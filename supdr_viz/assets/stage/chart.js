@@ -170,7 +170,9 @@ export class Chart {
 
   // What is said while there are no curves.
   get sentence() {
-    return this.count ? `Iteration ${this.iteration(0)} only` : "No value is known yet."
+    if (!this.count) return "No value is known yet."
+    const first = this.iteration(0) // runs that go on begin with 0
+    return first === 1 ? "Fitted in one step: there is no curve." : `Iteration ${first} only`
   }
 
   // A range of values that is the same at all iterations.

@@ -140,7 +140,7 @@ class ClassPair:
         if images is None or images[0].size != len(explanation.all_effects):
             return []
         shown = np.nan_to_num(explanation.all_effects).reshape(images.shape[1:])
-        return [cells("Blue: larger values in the first class; orange: in the second", shown)]
+        return [cells("Blue: larger values in the first class; red: in the second", shown)]
 
 
 def pair_text(

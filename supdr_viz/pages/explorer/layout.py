@@ -359,7 +359,8 @@ class ExplorerLayout:
     def show_legend(self, points: Points) -> None:
         """Say what the colours of rows mean."""
         if points.scene is not None:
-            keys = widgets.legend(points_legend(points), picks=True)
+            views = [each for each in ("input", "latent") if not self.cards.shown or each in self.cards.shown]
+            keys = widgets.legend(points_legend(points, views=views), picks=True)
             self._finder.show_legend(f'<div class="keys">{keys}</div>')
 
     def refresh_heads(self, board: Board) -> None:

@@ -205,7 +205,10 @@ def class_text(trust: ClassTrust, names: list[str]) -> str:
         if len(trust.classes) > MOST_CLASSES
         else ""
     )
-    key = f"Orange bars: neighbours of other classes; grey bars: of the same class.{less}"
+    key = (
+        "Trustworthiness is 1 if no neighbour on the map is false, continuity is 1 if none is lost. "
+        f"Red bars: neighbours of other classes; grey bars: of the same class.{less}"
+    )
     return paragraph(text) + table(heads, lines) + paragraph(key, "quiet small")
 
 

@@ -219,7 +219,7 @@ class Reasons:
             return ""
         right, up = (plane.axes.T @ explanation.derivative).reshape(2, *images.shape[1:])
         ink = paragraph(
-            "Blue cells: a larger value moves the row in this direction; orange cells: in the opposite direction.",
+            "Blue cells: a larger value moves the row in this direction; red cells: in the opposite direction.",
             "quiet small",
         )
         return side_by_side(cells("To the right", right), cells("Upwards", up)) + ink

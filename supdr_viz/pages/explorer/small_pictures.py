@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.data.number_format import alike
+from supdr_viz.data.number_format import numeral, readable
 from supdr_viz.export.picture import round_ticks
 from supdr_viz.ui import widgets
 from supdr_viz.views.figures import css
@@ -30,7 +30,7 @@ HIGH, SCALES = 130, (36, 14, 10, 20)
 BAR_WIDE, BAR_HIGH = 50, 9
 
 # Bins of a histogram, and numbers along each of its axes; about.
-BINS, NUMBERS = 16, 3
+BINS, NUMBERS = 16, 4
 
 
 def small_map(title: str, places: NDArray, roles: list[str]) -> str:
@@ -52,7 +52,7 @@ def small_map(title: str, places: NDArray, roles: list[str]) -> str:
 
 
 def cells(title: str, values: NDArray) -> str:
-    """Draw values (h, w) as cells: blue where positive, orange where negative, the fainter the nearer to zero."""
+    """Draw values (h, w) as cells: blue where positive, red where negative, the fainter the nearer to zero."""
     high, wide = values.shape
     size = SIDE / max(high, wide)
     largest = float(np.abs(values).max()) or 1.0
@@ -134,7 +134,8 @@ def histograms(
         marks.append(f'<path d="M{left} {y:.1f}H{SIDE - right}" stroke="var(--supdr-grid)"/>')
         marks.append(_word(f"{per_cent:g} %", left - 5, y + 4, "end"))
     numbers = round_ticks(float(edges[0]), float(edges[-1]), NUMBERS)
-    for value, text in zip(numbers, alike(*numbers)):
+    for value in numbers:
+        text = readable(numeral(value, float(edges[-1] - edges[0])))
         marks.append(f'<path d="M{across(value):.1f} {base}v4" stroke="var(--supdr-secondary)"/>')
         marks.append(_word(text, across(value), HIGH - 4, "middle"))
     for share, (_, role) in zip(shares, groups.values()):

@@ -21,7 +21,7 @@ LARGE = 1.35
 # Name in links of a lesson from a file.
 OWN = "own"
 
-KEYS_HINT = '<p class="quiet small keyboard">Keys: Page Down and Page Up.</p>'
+KEYS_HINT = '<p class="quiet small keyboard">Keys: Page Up goes back, Page Down goes on.</p>'
 
 LESSON_CSS = """
 @media (hover: none) { .keyboard { display: none; } }

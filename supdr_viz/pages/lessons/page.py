@@ -171,7 +171,9 @@ class Lessons:
         plots = tuple(each for each in look if each not in CURVES) if begins else look
         shown = () if step.free else plots or look
         self.explorer.layout.guide(shown, pull=step.pull, is_run=step.is_run, goes_on=step.goes_on)
-        if not shown:
+        if shown:
+            self.explorer.layout.show_legend(self.explorer.board.points)
+        else:
             self.explorer.show_meaning()
 
     def _prepare(self) -> None:

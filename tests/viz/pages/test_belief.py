@@ -422,5 +422,5 @@ def test_histograms_hold_all_values_on_one_scale():
     assert "</i>bound</span>" in lined
     constant = histograms("x", {"a": (np.ones(3), "class 0"), "b": (np.ones(2), "class 1")})
     assert len(re.findall("<rect", constant)) == 2
-    assert all(f">{end}</text>" in constant for end in ("0.50", "1.50", "0 %", "100 %"))  # ends of both axes
+    assert all(f">{end}</text>" in constant for end in ("0.5", "1.5", "0 %", "100 %"))  # ends of both axes
     assert all(f"</i>{name}</span>" in constant for name in "ab")

@@ -182,7 +182,7 @@ def test_prepared_sweeps_have_pictures_and_links():
         assert SWEEP_PRESETS.name_of(settings) == name  # so the page shows its name and its note
         content = stored(SWEEPS, name)
         assert cards[name]["picture"]
-        assert Image.open(io.BytesIO(content)).size == SIZE
+        assert Image.open(io.BytesIO(content)).size == (2 * SIZE[0], SIZE[1])
 
 
 @pytest.mark.slow

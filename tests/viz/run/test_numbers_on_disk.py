@@ -153,7 +153,7 @@ def test_errors_and_density_are_those_of_all_rows_at_once(name):
     assert surface.rates["constant"] == pytest.approx(np.mean((y_test - y_train.mean()) ** 2))
     assert surface.rates["test"] < 0.5 * surface.rates["constant"]
     places = session.player._reel.painter.builder.plane.place(fitted.transform(np.concatenate([X_train, X_test])))
-    layer, count = value_layers(np.concatenate([y_train, y_test]), *scene.value_range)
+    layer, count = value_layers(np.concatenate([y_train, y_test]), *scene.colour_range)
     expected = shaded(cell_counts(places, layer, count, frame.latent_extent, 128), frame.latent_extent)
     assert (surface.density.levels != expected.levels).mean() < 1e-3
     assert surface.density.levels[[0, VALUE_LAYERS - 1]].any(axis=(1, 2)).all()
@@ -186,7 +186,7 @@ def test_scale_legend_and_curves_are_those_of_numbers_in_memory():
     scene = session.scene
     assert scene.task == "regression"
     assert scene.n_rows == N > len(scene.position)
-    low, high = scene.value_range
+    low, high = scene.colour_range
     entry = class_legend(scene)[0]
     assert (entry.kind, entry.ends) == ("scale", (f"{low:.3g}", f"{high:.3g}"))
     assert set(layer_colours(scene, VALUE_LAYERS + 1, False)[:-1]) <= set(SHADES)
