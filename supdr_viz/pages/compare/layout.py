@@ -27,7 +27,7 @@ from supdr_viz.pictures.types import Scene
 from supdr_viz.presets.gallery import plain_shelves
 from supdr_viz.run.status import ENDINGS
 from supdr_viz.ui import widgets
-from supdr_viz.ui.bar import Bar, Button, Toggle, style
+from supdr_viz.ui.bar import Bar, Button, Toggle
 from supdr_viz.ui.binding import BoundChoice
 from supdr_viz.ui.bridge import CHOOSES, Bridge
 from supdr_viz.ui.notice import Notice, remarks
@@ -46,7 +46,6 @@ GRID_CSS = """
 """
 BOX_CSS = widgets.BOX_CSS + ":host { height: auto !important; }"
 RESULTS_CSS = ":host { padding: 2px 8px; }"
-ONLY_NARROW = "@media (min-width: 600px) { .part.speed { display: none !important; } }"
 PLACE_CSS = """
 :host { border-style: dashed; }
 @media (max-width: 999.95px) { :host { grid-column: auto !important; } }
@@ -265,8 +264,7 @@ class CompareLayout:
         line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
         scrubber = widgets.flow(line, self.classes, gap="0 8px", margin=(0, 0, 6, 0))
         sheets = [widgets.sheet(css) for css in (widgets.BOX_CSS, RESULTS_CSS)]
-        below = [widgets.sheet(each) for each in (style(), ONLY_NARROW)]
-        row = Bar({**self.checks, "speed": bar.speed}, margin=0, stylesheets=below, **widgets.WIDE)
+        row = Bar({**self.checks, "speed": bar.speed}, margin=0, styles={"--speed-wide": "none"}, **widgets.WIDE)
         results = pn.Column(self.table, row, stylesheets=sheets, margin=(0, 0, 12, 0), **widgets.WIDE)
         main = pn.Column(
             heading,
