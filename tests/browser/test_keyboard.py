@@ -115,7 +115,7 @@ def test_a_visitor_finds_rows_and_parameters_by_the_keyboard_alone(open_app, tmp
     expect(app.chip_shown).to_have_text("finished", timeout=100_000)
     app.settle()
     app.until_seen("explain")
-    reach(app, "Maps").key("Enter").settle()
+    reach(app, "Show maps").key("Enter").settle()
     reach(app, "Basis functions:")
     number = "named('sweep place').data.number[0]"
     before = app.evaluate(number)
