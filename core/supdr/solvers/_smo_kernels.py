@@ -73,12 +73,13 @@ def _shift_and_find_riser(gradient, row_i, row_j, step, rise, lowest, tol):  # n
             g[k] += step * (a[k] - b[k])
         for k in range(g.shape[0]):
             lowest[k] = min(lowest[k], g[k] + blocked[k])
-    least = lowest[0]
-    for k in range(1, LANES):
-        least = min(least, lowest[k])
-    least += TIED_GRADIENT * tol
     lane = 0
-    while lane < LANES - 1 and not lowest[lane] <= least:
+    for k in range(1, LANES):
+        if lowest[k] < lowest[lane]:
+            lane = k
+    least = lowest[lane] + TIED_GRADIENT * tol
+    lane = 0
+    while lowest[lane] > least:
         lane += 1
     for k in range(lane, n, LANES):
         if gradient[k] + rise[k] <= least:
@@ -107,14 +108,15 @@ def _find_faller(row, diagonal_i, diagonal, gradient, fall, least, gain, widest)
             violation = max(violation, 0.0)
             curvature = max(diagonal_i + k_jj[k] - 2.0 * k_ij[k], MIN_CURVATURE)
             gain[k] = max(gain[k], violation * violation / curvature)
-    best = 0.0
+    lane = 0
     spread = -BLOCKED
     for k in range(LANES):
         spread = max(spread, widest[k])
-        best = max(best, gain[k])
-    best *= 1.0 - TIED_GAIN
+        if gain[k] > gain[lane]:
+            lane = k
+    best = (1.0 - TIED_GAIN) * gain[lane]
     lane = 0
-    while lane < LANES - 1 and not gain[lane] >= best:
+    while gain[lane] < best:
         lane += 1
     for k in range(lane, n, LANES):
         violation = max(gradient[k] + fall[k] - least, 0.0)
