@@ -246,11 +246,12 @@ def _theme(colours: Palette) -> dict[str, Any]:
                     "contained": {"&:hover": {"backgroundColor": f"color-mix(in srgb, {colours.primary} 90%, black)"}},
                 }
             },
-            # of a narrow window it lies over the header, for which it would leave room
+            # of a narrow window it is a dialog over the header, for which it would leave room
             "MuiDrawer": {
+                "defaultProps": {"slotProps": {"paper": {"aria-label": "Controls"}}},
                 "styleOverrides": {
                     "paper": {"@media (max-width: 899.95px)": {"& > .MuiToolbar-root": {"height": 12, "minHeight": 0}}}
-                }
+                },
             },
             "MuiMenu": {"styleOverrides": {"paper": {"maxHeight": "min(70vh, 560px)"}}},
             # the kit lightens raised surfaces on dark

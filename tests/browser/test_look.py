@@ -102,6 +102,7 @@ def test_a_phone_reaches_everything(open_app):
     app.until_seen("error 0")
     app.page.locator("header button").first.click()
     expect(drawer).to_be_in_viewport()
+    expect(app.page.get_by_role("dialog", name="Controls")).to_be_visible()
     app.press("Share")
     app.until_seen("Share this run")
     boxes = [dialog.bounding_box() for dialog in app.page.get_by_role("dialog").all()]  # the drawer is one, too
