@@ -145,7 +145,7 @@ def test_a_file_of_another_kind_is_said(tmp_path):
     with pytest.raises(StoreError, match="not a store"):
         fit(text)
     other = tmp_path / "other.sqlite"
-    with sqlite3.connect(other) as connection:
+    with closing(sqlite3.connect(other)) as connection, connection:
         connection.execute("CREATE TABLE people (name TEXT)")
     connection.close()
     with pytest.raises(StoreError, match="another program"):
@@ -163,7 +163,7 @@ def test_a_missing_folder_and_a_folder_are_said(tmp_path):
 def test_a_store_of_a_newer_version_is_left_alone(tmp_path):
     path = tmp_path / "s.sqlite"
     fit(path)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.raises(StoreError, match="newer version"):

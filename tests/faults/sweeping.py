@@ -62,7 +62,7 @@ def wrong(cells, expected):
 
 def fits(store):
     """Return what is in a store, key -> scores, as long as it is sound."""
-    with sqlite3.connect(store) as connection:
+    with contextlib.closing(sqlite3.connect(store)) as connection, connection:
         [[verdict]] = connection.execute("PRAGMA integrity_check").fetchall()
         found = connection.execute("SELECT key, scores FROM fits").fetchall()
     connection.close()

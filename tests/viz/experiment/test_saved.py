@@ -6,6 +6,7 @@ the keys under which a sweep found its fits.
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,6 @@ def test_a_store_of_a_sweep(tmp_path, monkeypatch):
     store = tmp_path / "fits.sqlite"
     sweep, X, y = build_sweep(settings, build_dataset(settings.base), store)
     list(sweep.run(X, y))
-    with sqlite3.connect(store) as connection:
+    with closing(sqlite3.connect(store)) as connection, connection:
         keys = sorted(key for (key,) in connection.execute("SELECT key FROM fits"))
     assert keys == SAVED["store"]["keys"]
