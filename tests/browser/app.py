@@ -4,6 +4,7 @@ import itertools
 import re
 
 import numpy as np
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from playwright.sync_api import expect
 
 TIMEOUT = 60_000
@@ -133,7 +134,11 @@ class App:
         """Wait until the page says that all that was begun is done and drawn; a run must have come to its end."""
         number = str(next(QUESTIONS))
         self.page.evaluate("(number) => { document.documentElement.dataset.settle = number }", number)
-        self.page.wait_for_selector(f'html[data-settled="{number}"]', state="attached")
+        try:
+            self.page.wait_for_selector(f'html[data-settled="{number}"]', state="attached")
+        except PlaywrightTimeoutError as late:
+            late.add_note(f"of the page: {self.page.evaluate('({...document.documentElement.dataset})')}")
+            raise
         return self
 
     def until_going(self):

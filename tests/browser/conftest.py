@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from playwright.sync_api import sync_playwright
 
 from tests.browser.app import HELPERS, TIMEOUT, App
@@ -46,6 +48,17 @@ PHONE = {
     "has_touch": True,
     "user_agent": "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130 Mobile Safari",
 }
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Where a browser waited in vain, say what the server did meanwhile."""
+    report = yield
+    if report.failed and isinstance(getattr(call.excinfo, "value", None), PlaywrightTimeoutError):
+        server = item.funcargs.get("server")
+        if type(server) is Server:
+            report.sections.append(("the server, as the browser waited in vain", server.described()))
+    return report
 
 
 def pytest_collection_modifyitems(items):
@@ -105,6 +118,18 @@ class Server:
             for i in bad
             if not HARMLESS_IN_LOG.search("\n".join(lines[i : i + 25]))
         ]
+
+    def described(self):
+        """What its pages wait for, and what its threads do."""
+        try:
+            with urllib.request.urlopen(f"{self.url}/waits", timeout=5) as answer:
+                waits = answer.read().decode()
+        except OSError as trouble:
+            waits = f"no answer: {trouble}"
+        before = len(self.log)
+        self.process.send_signal(signal.SIGUSR1)
+        time.sleep(1)
+        return f"{waits}\n{self.log[before:]}"
 
     def stop(self):
         self.process.terminate()

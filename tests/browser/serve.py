@@ -1,7 +1,9 @@
-"""The command ``supdr-viz`` with two more addresses: /counts, what the server holds, and /left, what refers to it."""
+"""The command ``supdr-viz`` with more addresses: what it holds, what refers to that, and what pages wait for."""
 
+import faulthandler
 import gc
 import json
+import signal
 import sys
 import time
 from weakref import WeakKeyDictionary
@@ -11,9 +13,11 @@ import tornado.web
 from bokeh.document import Document
 
 from supdr_viz import cli
+from supdr_viz.pages.frame_pusher import FramePusher
 from supdr_viz.pages.service import Service
 from supdr_viz.run.player import Player
 from supdr_viz.ui.background import Background
+from supdr_viz.ui.bridge import Bridge
 from tests.live.left import way_to
 
 BORN = WeakKeyDictionary()
@@ -37,6 +41,29 @@ class Counts(tornado.web.RequestHandler):
                 "documents": kinds.count(Document),
                 "held": service.files.size(),
                 "work": sum(each.busy for each in objects if type(each) is Background),
+            }
+        )
+
+
+class Waits(tornado.web.RequestHandler):
+    """What pages that were asked whether they are settled, and have not said so, wait for."""
+
+    def get(self):
+        objects = gc.get_objects()
+        pages = [each for each in objects if type(each) is Bridge and each.asked != each.settled]
+        pushers = [each for each in objects if type(each) is FramePusher and each.attached and not each.settled]
+        self.write(
+            {
+                "pages": [
+                    f"asked {page.asked}, said {page.settled or 'nothing'}, there: {page._page_there}, work: "
+                    f"{page.visit.background.busy}, busy: {[busy() for busy in page._busy]}"
+                    for page in pages
+                ],
+                "frames": [
+                    f"started: {each._started}, scheduled: {each._scheduled}, in flight: {each._in_flight}, at rest: "
+                    f"{each._player.at_rest}, shown: {each._status}, to show: {each._player.status}"
+                    for each in pushers
+                ],
             }
         )
 
@@ -73,11 +100,12 @@ get_server = pn.io.server.get_server
 
 
 def with_counts(*arguments, **options):
-    more = [("/counts", Counts), ("/left", Left)]
+    more = [("/counts", Counts), ("/left", Left), ("/waits", Waits)]
     return get_server(*arguments, **{**options, "extra_patterns": [*options["extra_patterns"], *more]})
 
 
 if __name__ == "__main__":
+    faulthandler.register(signal.SIGUSR1)  # writes what every thread does into the log
     pn.io.server.get_server = with_counts
     pn.state.on_session_created(born)
     sys.exit(cli.main())
