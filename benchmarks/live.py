@@ -187,7 +187,7 @@ def latency(served: Served, changes: int = 30) -> list[tuple[str, str, str]]:
                 if (message.kind === "painted") window.painted[message.number] ??= performance.now()
                 send(message)
               }
-              document.addEventListener("keyup", (e) => {
+              document.addEventListener("keydown", (e) => {
                 if (e.key.startsWith("Arrow")) window.pressed.push(performance.now())
               }, true)
             }"""
