@@ -228,9 +228,7 @@ def _how_to_get(settings: Settings) -> str:
             return "This server offers no rows on disk: its operator names them with --rows."
         if name and name not in offered():
             return f"This server offers no rows on disk called {name[:40]!r}; it offers {', '.join(sorted(offered()))}."
-        return (
-            f"Opening the rows on disk {name}: the explorer shows them." if name else "Choose rows on disk under Data."
-        )
+        return f"Opening the rows on disk {name} …" if name else "Choose rows on disk under Data."
     if settings.data == "openml":
         if not name:
             return "Type the name or number of an OpenML data set under Data and press Load."

@@ -253,7 +253,7 @@ def document_entries(document: Any) -> dict[str, Any]:
     Raises ValueError if it is none; the message is a sentence.
     """
     if not isinstance(document, dict) or "supdr" not in document:
-        raise ValueError("This JSON file holds no settings of the explorer.")
+        raise ValueError("This JSON file holds no settings of this app.")
     return {name: value for name, value in document.items() if name != "supdr"}
 
 

@@ -144,7 +144,7 @@ def _entries(reader: Reader, before: dict[str, Any] | None) -> dict[str, Any] | 
     if "state" in reader.entries:
         return _flat(reader, "state")
     if before is None:
-        reader.say("the first step needs a state: the link of the explorer's Share button, or a table of settings.")
+        reader.say("the first step needs a state: the link that Share gives in Explore, or a table of settings.")
         return None
     return _changed(reader, "change", before) or before
 

@@ -59,7 +59,7 @@ def page() -> str:
 <header><h1>Following a run</h1><span id="title"></span>
 <a id="take" hidden href="explorer" target="_blank">Open my own copy</a></header>
 <main><p id="said" role="status">Joining …</p>
-<p id="away" hidden><a href="explorer">Open the explorer</a></p>
+<p id="away" hidden><a href="explorer">Open Explore</a></p>
 <div class="row">{_words("status")}{_words("classes", slot=False)}</div>
 <div class="squares">{squares}</div><div class="curves">{curves}</div></main>
 <script type="module" src="{OwnFile.address(bundle("follow.js"), "js")}"></script></body></html>

@@ -52,20 +52,11 @@ class Waits(tornado.web.RequestHandler):
         objects = gc.get_objects()
         pages = [each for each in objects if type(each) is Bridge and each.asked != each.settled]
         pushers = [each for each in objects if type(each) is FramePusher and each.attached and not each.settled]
-        self.write(
-            {
-                "pages": [
-                    f"asked {page.asked}, said {page.settled or 'nothing'}, there: {page._page_there}, work: "
-                    f"{page.visit.background.busy}, busy: {[busy() for busy in page._busy]}"
-                    for page in pages
-                ],
-                "frames": [
-                    f"started: {each._started}, scheduled: {each._scheduled}, in flight: {each._in_flight}, at rest: "
-                    f"{each._player.at_rest}, shown: {each._status}, to show: {each._player.status}"
-                    for each in pushers
-                ],
-            }
-        )
+        answer = {
+            "pages": [f"asked {page.asked}, said {page.settled}, work: {page.visit.background.busy}" for page in pages],
+            "frames": [{name: str(value)[:80] for name, value in vars(each).items()} for each in pushers],
+        }
+        self.write(answer)
 
 
 class Left(tornado.web.RequestHandler):

@@ -213,7 +213,7 @@ class LessonPanel:
         self.dropper = file_dropper(
             self._held, self.receive, lambda why: widgets.message(self.message, why, "error"), max_bytes=1e6
         )
-        help = "A TOML file with texts and links from the explorer: see “Your own lesson” in the documentation."
+        help = "A TOML file with texts and links from Explore: see “Your own lesson” in the documentation."
         return [widgets.caption(help), self.dropper, self.message]
 
     def receive(self, name: str, content: str | bytes) -> None:
