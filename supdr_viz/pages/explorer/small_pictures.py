@@ -153,10 +153,15 @@ def histograms(
 
 
 def _edges(values: NDArray, lines: Sequence[float]) -> NDArray:
-    """Return the edges of equal bins that hold all values; lines among them are edges, unless two nearly coincide."""
+    """Return the edges of equal bins that hold all values; lines among them are edges, unless two nearly coincide.
+
+    Where a line is the first or the last of the values, a bin beyond it keeps it apart from the picture's edge.
+    """
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     if low == high:
         low, high = low - 0.5, high + 0.5
+    beyond = (high - low) / BINS
+    low, high = low - beyond * (low in lines), high + beyond * (high in lines)
     step, inner = (high - low) / BINS, sorted(each for each in lines if low < each < high)
     if not inner:
         return np.linspace(low, high, BINS + 1)
