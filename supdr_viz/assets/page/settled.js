@@ -2,7 +2,14 @@
 // data-settled="7", once nothing is data-moving any more.  A widget reports to the server within a frame, a figure draws
 // within three; widgets are drawn whenever the browser has nothing else to do.
 const root = document.documentElement
-const idle = window.requestIdleCallback ?? requestAnimationFrame
+// A browser at rest may forget an idle callback without a time limit: Chromium did for a minute, after a change of the
+// window's size, until the next frame was asked for.
+const IDLE_WITHIN = 1000 // milliseconds
+
+function idle(act) {
+  if (window.requestIdleCallback) requestIdleCallback(act, {timeout: IDLE_WITHIN})
+  else requestAnimationFrame(act)
+}
 
 function after(frames, act) {
   if (frames) requestAnimationFrame(() => after(frames - 1, act))
