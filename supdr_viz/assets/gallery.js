@@ -93,8 +93,9 @@ class Gallery {
     this.search.oninput = () => this.filter()
     this.count = make("small")
     this.count.setAttribute("role", "status")
+    this.meaning = make("small")
     this.body = make("div", {className: "body"})
-    const bar = make("div", {className: "bar"}, heading, this.search, this.count, close)
+    const bar = make("div", {className: "bar"}, heading, this.search, this.count, this.meaning, close)
     this.dialog = make("dialog", {}, bar, this.body)
     this.dialog.setAttribute("aria-labelledby", "gallery")
     this.dialog.onclick = (event) => {
@@ -127,6 +128,7 @@ class Gallery {
       return {element, cards, fold: folds.get(shelf.fold)}
     })
     this.folds = [...folds.values()]
+    this.meaning.textContent = this.model.shelves[0]?.meaning ?? ""
     for (const {element, fold} of this.sections) (fold ?? this.body).append(element)
     this.body.append(...this.folds)
     this.showChoice()

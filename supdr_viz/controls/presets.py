@@ -27,6 +27,7 @@ class PresetGallery:
     sections: returns the shelves of the gallery, see `supdr_viz.presets.gallery`.
     beside: what stands between the gallery and the note.
     pictures: folder with the pictures, see `supdr_viz.presets.pictures`.
+    meaning: what they show.
 
     `select`, `note`: gallery and note; `parts`: the gallery, and what stands below it; `view`: both.
     """
@@ -39,8 +40,10 @@ class PresetGallery:
         sections: Callable[[], list[dict[str, Any]]],
         beside: Sequence[Any] = (),
         pictures: Path = GALLERY,
+        meaning: str = "",
     ) -> None:
         self._presets, self._pictures, self._own = presets, pictures, ""
+        self._meaning = meaning
         self.select = Gallery(lambda: self._pictured(sections()), value=name, margin=(2, 8, 6, 8), **widgets.WIDE)
         self._chosen = Bound(self.select, on_choose)
         self.note = widgets.html(margin=(0, 8, 2, 8))
@@ -94,9 +97,10 @@ class PresetGallery:
             self.select.param.update(kind=EXAMPLE, title=title_of(preset), picture=self._address(preset.name))
 
     def _pictured(self, shelves: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return shelves with the addresses of their pictures."""
+        """Return shelves with the addresses of their pictures, and with what these show."""
+        said = {"meaning": self._meaning}
         return [
-            {**shelf, "cards": [{**card, "picture": self._address(card["name"])} for card in shelf["cards"]]}
+            {**shelf, **said, "cards": [{**card, "picture": self._address(card["name"])} for card in shelf["cards"]]}
             for shelf in shelves
         ]
 

@@ -25,6 +25,9 @@ from supdr_viz.presets.preset import Needs
 from supdr_viz.ui import widgets
 from supdr_viz.ui.visitor import Visit
 
+# What the two halves of an example's picture show.
+PICTURES = "Left: the data. Right: what the method makes of them."
+
 
 class Controls:
     """Examples, data, split, method and planes.
@@ -43,7 +46,9 @@ class Controls:
         self._exchange = ""  # why another method than the chosen one begins
         self._on_exchange: Callable[[str, Experiment], Any] | None = None
         self.data = DataControls(visit, settings)
-        self.presets = PresetGallery(PRESETS, preset, self._preset_chosen, shelves, [self.data.file_button])
+        self.presets = PresetGallery(
+            PRESETS, preset, self._preset_chosen, shelves, [self.data.file_button], meaning=PICTURES
+        )
         self.split = SplitControls(settings)
         self.method = MethodControls(settings)
         self.planes = DisplayControls(settings)

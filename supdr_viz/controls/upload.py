@@ -75,8 +75,8 @@ def limits_text() -> str:
     others = ", ".join(ending for ending in EXTENSIONS if ending not in KNOWN)
     size = f"{largest.max_bytes / 1e6:g} MB, {largest.max_rows:,} rows and {largest.max_columns:,} columns"
     return (
-        '<div class="quiet small"><p>One row per case; one column is the class or the number to predict.</p>'
-        f"<p>{', '.join(KNOWN.values())} and {len(EXTENSIONS) - len(KNOWN)} more formats.</p>"
+        "<p>One row per case; one column is the class or the number to predict.</p>"
+        f'<div class="quiet small"><p>{", ".join(KNOWN.values())} and {len(EXTENSIONS) - len(KNOWN)} more formats.</p>'
         "<p>The file is kept only in the memory of the computer that runs this app, and only until you close the app's "
         "pages.</p>"
         f"<details><summary>All formats and limits</summary><p>Endings: {', '.join(KNOWN)}, {others}; each also "

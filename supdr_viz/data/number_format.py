@@ -48,8 +48,12 @@ def alike(*values: float, digits: int = 3) -> list[str]:
 
 
 def per_cent(share: float) -> str:
-    """Write a share in whole per cents, as in 12 %."""
-    return f"{readable(f'{100.0 * share:.0f}')}\u00a0%"
+    """Write a share in whole per cents, as in 12 %; 0 and 100 stand for none and all, and nothing that is near them."""
+    percent = 100.0 * share
+    if 0.0 < percent < 0.05 or 99.95 <= percent < 100.0:
+        return "under 0.1\u00a0%" if percent < 50.0 else "over 99.9\u00a0%"
+    digits = 1 if 0.0 < percent < 1.0 or 99.0 < percent < 100.0 else 0
+    return f"{readable(f'{percent:.{digits}f}')}\u00a0%"
 
 
 def rows_text(n_train: int, n_test: int) -> str:

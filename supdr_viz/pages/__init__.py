@@ -171,12 +171,13 @@ class Navigation:
         self._menus: list[Any] = []
 
     def tabs(self, *, narrow: bool = False) -> Any:
-        """Make the tabs of the header, which show in wide windows only, or those for the drawer of a narrow one."""
+        """Make the tabs of the header, which in a narrow window names the open page only, or those for its drawer."""
         import panel_material_ui as pmui
 
         options = {"items": self._items(), "active": list(PAGES).index(self._page)}
-        compact = {"& .MuiTab-root": {"minWidth": 0, "px": "8px", "fontSize": "0.8rem"}}  # all fit into the drawer
-        menu = pmui.TabMenu(**options, sx=compact) if narrow else pmui.TabMenu(**options, css_classes=["wide-only"])
+        compact = {"minWidth": 0, "px": "8px", "fontSize": "0.8rem"}  # all fit into the drawer
+        others = {"& [aria-selected=false]": {"display": "none"}}
+        menu = pmui.TabMenu(**options, sx={"& .MuiTab-root": compact} if narrow else {"@media (width < 900px)": others})
         self._menus.append(menu)
         return menu
 

@@ -17,13 +17,14 @@ MAX_JOINED = 700
 class Number(NamedTuple):
     """A named value that a picture says in words.
 
-    `help`: what it means, in a few words.
+    `help`: what it means, in a few words; `best`: what its best value says.
     """
 
     name: str
     value: float
     unit: str = ""
     help: str = ""
+    best: str = ""
 
     def __str__(self) -> str:
         """Value and unit."""

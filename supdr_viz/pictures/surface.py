@@ -223,19 +223,25 @@ def _sheet(
         low, high = value_range
         levels = np.clip(np.round(LEVELS * (finer[..., 0] - low) / (high - low)), 0, LEVELS)
         return Sheet(levels.astype(np.uint8), extent, NO_LINES, NO_LINES, resolution, caption, relief)
+    x, y = np.r_[extent[0], x, extent[1]], np.r_[extent[2], y, extent[3]]  # lines end where the image does
     if scores.ndim == 1:
         image = classes[(finer[..., 0] > 0).astype(int)]
-        boundary, *sides = traced(x, y, scores.reshape(shape), (0.0, -1.0, 1.0) if has_margin else (0.0,))
+        boundary, *sides = traced(x, y, _bordered(scores.reshape(shape)), (0.0, -1.0, 1.0) if has_margin else (0.0,))
         margin = Lines([xs for side in sides for xs in side.xs], [ys for side in sides for ys in side.ys])
         return Sheet(image, extent, boundary, margin, resolution, caption, relief)
     winner = scores.argmax(axis=1)
     boundary = Lines([], [])
     for code in np.unique(winner):
         lead = scores[:, code] - np.delete(scores, code, axis=1).max(axis=1)
-        lines = contours(x, y, lead.reshape(shape), 0.0)
+        lines = contours(x, y, _bordered(lead.reshape(shape)), 0.0)
         boundary.xs.extend(lines.xs)
         boundary.ys.extend(lines.ys)
     return Sheet(classes[finer.argmax(axis=2)], extent, boundary, NO_LINES, resolution, caption, relief)
+
+
+def _bordered(plane: NDArray) -> NDArray:
+    """Repeat the outermost values of a plane at its edges, which lie half a cell further out."""
+    return np.pad(plane, 1, mode="edge")
 
 
 def _relief(scores: NDArray, classes: NDArray | None, value_range: tuple[float, float]) -> Relief | None:

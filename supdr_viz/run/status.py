@@ -9,7 +9,7 @@ from supdr.engine.iterate import Stop
 
 STOP_SENTENCES = {
     Stop.converged: "Converged. Run adds one step.",
-    Stop.max_iter: "Iteration limit reached. Run continues.",
+    Stop.max_iter: "Stopped at the iteration limit. Run adds more.",
     Stop.no_improvement: "Stopped early: the best iteration is shown. Press Run for more.",
     Stop.diverged: "Diverged: the last finite iteration is shown. Try a smaller learning rate.",
     Stop.interrupted: "",

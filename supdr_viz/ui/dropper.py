@@ -12,7 +12,7 @@ from supdr_viz.ui.visitor import HeldFiles
 CSS = """
 .filepond--root.filepond--root { font-family: Roboto, Helvetica, Arial, sans-serif; margin-bottom: 0;
 box-shadow: none !important; box-sizing: border-box; height: 84px !important; background: var(--supdr-page);
-border: 1.5px dashed var(--supdr-border); border-radius: 8px; }
+border: 1.5px dashed var(--supdr-muted); border-radius: 8px; }
 /* What the keyboard is on is as good as invisible: the field shows it. */
 .filepond--root:has(:focus-visible) { outline: 2px solid var(--supdr-primary); outline-offset: 2px; }
 .filepond--panel-root { display: none; }

@@ -22,7 +22,8 @@ class Gallery(JSComponent):
 
     `sections`: returns a list of sections: dicts with ``title``, ``fold`` (title of the fold that holds it, or an empty
     text) and ``cards``, dicts with ``name``, ``title``, ``line``, ``source``, ``picture``, an address or empty, and
-    ``more``, what the search finds besides. `label`: name of the button; `kind`, `title`, `picture`: what is chosen.
+    ``more``, what the search finds besides, and ``meaning``, what the pictures show. `label`: name of the button;
+    `kind`, `title`, `picture`: what is chosen.
     `value`: name of what is chosen, empty if nothing is.
     """
 

@@ -61,7 +61,7 @@ HEAD_CSS = """
 .head { display: flex; flex-wrap: wrap; align-items: baseline; column-gap: 12px; row-gap: 0; min-height: 24px; }
 .head .note, .keys { color: var(--supdr-secondary); font-size: 12px; display: inline-flex; flex-wrap: wrap;
 column-gap: 10px; }
-.head .note:not(.text) { flex: 1 1 0; min-width: 180px; }
+.head .note:not(.text) { flex: 0 1 auto; }
 .head .note.text { display: block; flex: 1 0 100%; max-width: 100%; line-height: 1.35; height: 1.35em;
 overflow: hidden; }
 @media (max-width: 599.95px) { .head .note.text { height: auto; } .head .note.text .key { margin-left: 6px; } }

@@ -14,12 +14,12 @@ from supdr_viz.views.stage.stage import Stage
 
 # No colour of a loss: the charts stand side by side.
 STYLES = {
-    "train": Style("train", "curve 5", width=2.0),
+    "train": Style("train", "curve 5", width=4.0),
     "labelled": Style("labelled", "curve 5", "dashed", width=1.8),
     "unlabelled": Style("unlabelled", "curve 5", "dotdash", width=2.2),
     "constant": Style("constant predictor", "muted", "dashed"),
     "validation": Style("validation", "curve 4", "dotdash", width=1.8),
-    "test": Style("test", "curve 4", width=2.0),
+    "test": Style("test", "curve 4", width=1.6),
     "support vectors": Style("support vectors", "muted", "dotted", width=2.0),
 }
 # Errors that are said and not drawn.
@@ -90,7 +90,7 @@ class Errors(CurveView):
             name: Style(name.replace("_", " "), f"curve {4 + number % 2}", "dotted")
             for number, name in enumerate(others)
         }
-        # Test last: it lies on top.
+        # Test last: it lies on top, and is narrow, so that both are seen where they are equal.
         last = ("constant", "support vectors", "train", "labelled", "validation", "test", "unlabelled")
         order = [*others, *(name for name in last if name in names)]
         return {name: STYLES.get(name) or look[name] for name in order}

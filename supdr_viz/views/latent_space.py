@@ -24,15 +24,15 @@ MEASURES = {
     "knn_error": ("k-NN error", "of a vote of the nearest on the map"),
 }
 
-ONLY_TRAINING = "Regions judge filled rows; see transform."
-SHRUNK = "Test rows lie near the middle."
-BOTH = "Regions judge filled rows; test rows are shrunk."
+ONLY_TRAINING = "The regions hold for filled rows only; see transform."
+SHRUNK = "Open marks: test rows, placed without labels."
+BOTH = "Regions hold for filled rows; open test rows had no labels."
 
 # Names stand this far above most rows of their class, and at least so far apart, as shares of the size of the map.
 ABOVE, APART = 0.035, 0.06
 
-# More classes are not named.
-MOST_NAMED = 20
+# More classes are not named; so many are, although their rows have colours.
+MOST_NAMED, MANY = 20, 7
 
 # Spread of new rows, as a share of that of training rows, below which they are a knot.
 CROWDED = 0.3
@@ -59,7 +59,7 @@ class LatentSpace(PlaneView):
         self.show_colours()
 
     def show_colours(self) -> None:
-        """Name the classes on the map where no colour does."""
+        """Name the classes on the map where no colour does, or where there are many colours."""
         self.put(names=_names(self.points))
 
     def show_surface(self, surface: Surface) -> None:
@@ -183,14 +183,14 @@ def _verdict(quality: MapQuality) -> str:
 
 
 def _names(points: Points) -> list[list[Any]]:
-    """Return place and name of each class where rows are not coloured by class: above most of its rows.
+    """Return place and name of each class, above most of its rows, where colours alone do not tell which it is.
 
     Returns nothing where names would lie on top of one another.
     """
     scene, frame = points.scene, points.frame
     if scene is None or frame is None or len(frame.latent) != len(scene.code) or not scene.class_names:
         return []
-    if shows_target(scene, points.colour_by):
+    if shows_target(scene, points.colour_by) and (points.small or len(scene.class_names) < MANY):
         return []
     left, right, bottom, top = frame.latent_extent
     known = np.isfinite(scene.target) & np.isfinite(frame.latent).all(axis=1) & ~scene.is_test

@@ -24,6 +24,9 @@ MOST_ROWS = 500
 # Characters of a cell, at most.
 MOST_LETTERS = 120
 
+# Decimals up to which numbers of a column have equally many.
+MOST_DECIMALS = 4
+
 
 class TableColumn(NamedTuple):
     """A column of the table: what it holds, and how it is distributed among rows that are selected and the others."""
@@ -138,7 +141,11 @@ def shown_texts(column: Column, rows: NDArray) -> list[str]:
     if column.categories:
         names = [each if len(each) <= MOST_LETTERS else each[: MOST_LETTERS - 1] + "…" for each in column.categories]
         return [names[int(value)] if np.isfinite(value) else "" for value in values]
-    return [f"{value:.6g}" if np.isfinite(value) else "" for value in values]
+    texts = [f"{value:.6g}" if np.isfinite(value) else "" for value in values]
+    decimals = max((len(each.partition(".")[2]) for each in texts), default=0)
+    if not 0 < decimals <= MOST_DECIMALS or any("e" in each for each in texts):
+        return texts
+    return [f"{value:.{decimals}f}" if np.isfinite(value) else "" for value in values]
 
 
 def _head(field: str, shown: TableColumn) -> dict[str, Any]:

@@ -170,7 +170,7 @@ def test_how_a_run_ended_stands_on_a_line_of_its_own(open_app, width):
     app = open_app("?data=spirals&data.n_per_class=60&method=MAC&method.max_iter=3", size=(width, 800))
     app.press("Run").settle()
     ending = app.page.locator(".status .ending").filter(visible=True)
-    expect(ending).to_have_text("Iteration limit reached. Run continues.")
+    expect(ending).to_have_text("Stopped at the iteration limit. Run adds more.")
     box, numbers = ending.bounding_box(), app.page.locator(".status .numbers").first.bounding_box()
     assert box["height"] < 24
     assert box["y"] + box["height"] <= numbers["y"] + numbers["height"] + 1

@@ -298,6 +298,11 @@ export class Board {
     return this.surfacePixels[theme]
   }
 
+  // Whether regions have colours of their own: one colour for all is that of the card.
+  get tintsSurface() {
+    return this.tree.surface_scale?.light.palette.length > 1
+  }
+
   // Mark an iteration in all charts; null: none.
   point(iteration) {
     if (iteration === this.pointed) return

@@ -244,7 +244,8 @@ export class Plane {
     drawAbove(pen, this)
     if (this.tree.arrows) drawArrows(pen, this)
     pen.restore()
-    if (this.rowsShown && !this.axes && !this.tree.region?.image) drawEdge(pen, this.frame)
+    const tinted = this.tree.region?.image && this.board.tintsSurface
+    if (this.rowsShown && !this.axes && !tinted) drawEdge(pen, this.frame)
     if (this.room === WORDS) drawAxisWords(pen, this.frame, this.tree.axis_words)
   }
 

@@ -155,20 +155,27 @@ function leads(values, planes, side) {
 }
 
 // Trace where a grid has a value: from edge to edge of its cells, every one of which a line crosses once at most.
+// Values stand for the middles of cells; half a cell around them has the value of the nearest, as the image does.
 function contour(pen, frame, values, side, extent, level) {
   const crossings = new Crossings(frame, side, extent)
-  for (let row = 0; row < side - 1; row++) {
-    for (let column = 0; column < side - 1; column++) {
-      const at = row * side + column
-      const a = values[at] - level
-      const b = values[at + 1] - level
-      const c = values[at + side + 1] - level
-      const d = values[at + side] - level
+  const wide = side + 2
+  const inside = (place) => Math.min(Math.max(place, 0), side - 1)
+  for (let row = -1; row < side; row++) {
+    const lower = inside(row) * side
+    const upper = inside(row + 1) * side
+    for (let column = -1; column < side; column++) {
+      const at = (row + 1) * wide + column + 1
+      const left = inside(column)
+      const right = inside(column + 1)
+      const a = values[lower + left] - level
+      const b = values[lower + right] - level
+      const c = values[upper + right] - level
+      const d = values[upper + left] - level
       if (a > 0 === b > 0 && b > 0 === c > 0 && c > 0 === d > 0) continue
       const ends = [] // even names: edges along a row; odd ones: along a column
       if (a > 0 !== b > 0) ends.push(crossings.add(2 * at, column + a / (a - b), row))
       if (b > 0 !== c > 0) ends.push(crossings.add(2 * at + 3, column + 1, row + b / (b - c)))
-      if (d > 0 !== c > 0) ends.push(crossings.add(2 * (at + side), column + d / (d - c), row + 1))
+      if (d > 0 !== c > 0) ends.push(crossings.add(2 * (at + wide), column + d / (d - c), row + 1))
       if (a > 0 !== d > 0) ends.push(crossings.add(2 * at + 1, column, row + a / (a - d)))
       for (let k = 0; k < ends.length; k += 2) crossings.join(ends[k], ends[k + 1])
     }
@@ -182,14 +189,15 @@ class Crossings {
     this.frame = frame
     this.origin = [left, low]
     this.steps = [(right - left) / side, (high - low) / side]
+    this.within = (place) => Math.min(Math.max(place + 0.5, 0), side) // cells from the first edge
     this.neighbours = new Map()
     this.places = new Map()
   }
 
   add(edge, column, row) {
     if (!this.places.has(edge)) {
-      const x = this.frame.x(this.origin[0] + (column + 0.5) * this.steps[0])
-      const y = this.frame.y(this.origin[1] + (row + 0.5) * this.steps[1])
+      const x = this.frame.x(this.origin[0] + this.within(column) * this.steps[0])
+      const y = this.frame.y(this.origin[1] + this.within(row) * this.steps[1])
       this.places.set(edge, [x, y])
       this.neighbours.set(edge, [])
     }

@@ -41,6 +41,7 @@ class Again(Question):
         "The method is fitted again with other random seeds or to other samples of the training rows. If a row's place "
         "changes from fit to fit, its position means little."
     )
+    answers = "The answer: the share of its nearest neighbours that a row keeps from fit to fit."
     label = "Fit again"
 
     def __init__(

@@ -43,6 +43,7 @@ class Chance(Question):
         "The method is fitted to the same rows after their labels have been shuffled. If shuffled labels give errors "
         "as small as the true labels do, chance explains the result."
     )
+    answers = "The answer: the error of this method beside its errors with shuffled labels."
     label = "Shuffle the labels"
 
     def __init__(
@@ -134,7 +135,9 @@ def distribution(answer: LabelPermutation, percent: bool) -> str:
     """Draw the errors by shuffled labels, with a line at the error with the true labels."""
     unit, what = (100.0, "in %") if percent else (1.0, "as a share of the variance")
     shuffled = {"shuffled labels": (unit * answer.permuted_errors, "muted")}
-    return histograms(f"Left-out error {what}, share of shuffles", shuffled, [unit * answer.error], "true labels")
+    return histograms(
+        f"Across: left-out error {what}. Up: share of shuffles.", shuffled, [unit * answer.error], "true labels"
+    )
 
 
 def verdict(answer: LabelPermutation) -> str:

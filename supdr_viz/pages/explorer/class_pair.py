@@ -122,7 +122,7 @@ class ClassPair:
         order = sorted(range(len(explanation.names)), key=lambda k: explanation.names[k] not in bounds)[:DRAWN]
         drawn = [
             histograms(
-                f"{name}, share of each class",
+                f"Across: {name}. Up: share of each class.",
                 {names[0]: (own[:, k], f"class {first}"), names[1]: (other[:, k], f"class {second}")},
                 bounds.get(name, ()),
                 "threshold of the rule",

@@ -402,8 +402,8 @@ class ExplorerLayout:
     def _say(self, place: str, numbers: Any, sentence: str = "", help: str = "") -> None:
         """Say a sentence and named numbers below a picture; `help`: what is said of the sentence on pointing at it."""
         text = f"{widgets.explained(widgets.escape(sentence), help)} " if sentence else ""
-        text += "".join(
-            widgets.explained(f"{widgets.escape(each.name)} <b>{widgets.escape(each)}</b>", each.help, "number")
-            for each in numbers
-        )
+        for each in numbers:
+            best = f" ({each.best})" if each.best else ""
+            words = f"{widgets.escape(each.name)} <b>{widgets.escape(each)}</b>{best}"
+            text += widgets.explained(words, each.help, "number")
         self.cards.say(place, f'<div class="said">{text}</div>')

@@ -80,6 +80,9 @@ class Preservation(Question):
         "Rows that are close on the map should be close in the data, and vice versa. The nearest neighbours on the "
         "map are compared with those in the data."
     )
+    answers = (
+        "The answer: how true the neighbours on the map are, for each class, and whether its groups are in the data."
+    )
     label = "Compare neighbours"
 
     def __init__(self, session: Session, board: Board, pool: Pool, background: Background) -> None:

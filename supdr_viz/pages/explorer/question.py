@@ -57,11 +57,13 @@ Interrupted = Callable[[], bool]
 class Question:
     """One of the questions, with its buttons and the place of its answer.
 
-    `choices`: how much is to be computed, text -> value; `marks`: what can be switched on over an answer.
+    `title`, `asks`, `answers`: the question, what is done, what an answer says; `label`: of the button. `choices`: how
+    much is to be computed, text -> value; `marks`: what can be switched on over an answer.
     """
 
     title = ""
     asks = ""
+    answers = ""
     label = ""
 
     def __init__(
@@ -82,6 +84,7 @@ class Question:
         switches.visible = False
         self.marks = Bound(switches, lambda on: self.show_marks(on))
         self.words = widgets.html(css=ANSWER_CSS, margin=(4, 8))
+        widgets.message(self.words, self.answers)
         parts = {"start": self._start, "stop": self._stop, "choice": self._choice.widget, "marks": switches}
         bar = Bar(parts, margin=(0, 8), styles=dict(ALIGNED))
         self.view = laid_out(self.title, self.asks, bar, self.words)
@@ -156,7 +159,7 @@ class Question:
             self._job.cancel()
         self._job = None
         self._rest()
-        self.words.object = widgets.EMPTY
+        widgets.message(self.words, self.answers)
         if self.answer is not None:
             self.answer = self._newest = None
             self.marks.widget.visible = False
@@ -180,7 +183,7 @@ class Question:
         elif outcome.problem:
             widgets.message(self.words, outcome.problem, "warning")
         else:
-            self.words.object = widgets.EMPTY
+            widgets.message(self.words, self.answers)
 
     def _tell(self, whole: bool) -> None:
         self.words.object = self.text(self.answer, whole)

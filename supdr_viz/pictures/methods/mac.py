@@ -37,10 +37,11 @@ EDGE_WIDTH = 5.0
 # Least share of the width that class means and what is around them fill.
 FILLED = 0.85
 
-EDGES, SPREAD, DIRECTIONS = "shortest ÷ longest distance", "class width ÷ distance", "smallest ÷ largest spread"
+EDGES, SPREAD = "shortest ÷ longest distance", "class width ÷ distance of means"
+DIRECTIONS = "narrowest ÷ widest direction"
 
 # What a number is in the best case.
-BEST = {EDGES: "(1 = equal)", SPREAD: "(0 = points)", DIRECTIONS: "(1 = equal)"}
+BEST = {EDGES: "1: all equal", SPREAD: "0: points", DIRECTIONS: "1: all alike"}
 
 # Diagnostics of a snapshot by the words for them.
 DIAGNOSTICS = {EDGES: "edge_ratio", SPREAD: "spread", DIRECTIONS: "sv_ratio"}
@@ -237,4 +238,5 @@ def _numbers(fitted: Any, snapshot: Snapshot, *chosen: str) -> tuple[Number, ...
     if not _has_room(fitted) and DIRECTIONS in names:
         names.remove(DIRECTIONS)
     values = {name: snapshot.diagnostics.get(DIAGNOSTICS[name]) for name in names}
-    return tuple(Number(name, value, BEST[name], HELP[name]) for name, value in values.items() if value is not None)
+    known = {name: value for name, value in values.items() if value is not None}
+    return tuple(Number(name, value, help=HELP[name], best=BEST[name]) for name, value in known.items())

@@ -358,7 +358,7 @@ def test_all_rows_labelled_leave_no_ring_and_keep_the_choice():
     ("query", "words", "more"),
     [
         ("?data=iris&method=LDA", "Fitted in one step.", 0),
-        ("?data=iris&method=MAC&method.max_iter=5", "Iteration limit reached. Run continues.", 5),
+        ("?data=iris&method=MAC&method.max_iter=5", "Stopped at the iteration limit. Run adds more.", 5),
         ("?data=moons&method=MAC&method.max_iter=500", "Converged. Run adds one step.", 1),
     ],
 )

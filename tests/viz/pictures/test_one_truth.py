@@ -91,11 +91,11 @@ def test_a_map_rings_only_rows_that_its_regions_judge(calibrate, apart):
             rows = stage.get("planes", "latent", "ring", "rows")
             return np.unpackbits(rows, count=len(is_test), bitorder="little").astype(bool)
 
-        assert visitor.sees("Regions judge filled rows") is apart
+        assert visitor.sees("egions hold for filled rows") is apart
         assert ringed()[is_test].any() != apart
         visitor.mark("transform").settle()
         assert ringed()[is_test].any()
-        assert not visitor.sees("Regions judge filled rows")
+        assert not visitor.sees("egions hold for filled rows")
 
 
 def test_the_status_line_says_how_training_rows_would_err_as_new_ones():

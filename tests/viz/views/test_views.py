@@ -293,3 +293,10 @@ def test_the_line_of_errors_stands_where_errors_are_known():
     assert board.stage.get("charts", "errors", "viewed") == board.stage.get("charts", "losses", "viewed") == 3
     board.show_frame(make_frame(scene, iteration=14, errors=errors))
     assert board.errors.extent[1] == board.losses.extent[1] == 15  # both charts reach as far
+
+
+@pytest.mark.parametrize("n_rows", [7, 200, 30_000])
+def test_per_cents_are_round_only_where_all_or_no_rows_are_meant(n_rows):
+    for count in (0, 1, n_rows - 1, n_rows):
+        assert (per_cent(count / n_rows) == "0\u00a0%") is (count == 0)
+        assert (per_cent(count / n_rows) == "100\u00a0%") is (count == n_rows)
