@@ -161,7 +161,7 @@ def spokes(*, fitted: Any, scene: Scene, plane: LatentPlane, snapshot: Snapshot,
 
 
 TARGETS = Mode("targets", "targets", "Targets", "row → its target", targets)
-MEANS = Mode("means", "means", "Class means", "their distances", class_means)
+MEANS = Mode("means", "means", "Class means", "equally far apart?", class_means)
 SPOKES = Mode("spokes", "spokes", "Spokes", "left out → with its label", spokes)
 
 
