@@ -26,7 +26,7 @@ MEASURES = {
 
 ONLY_TRAINING = "The regions hold for filled rows only; see transform."
 SHRUNK = "Open marks: test rows, placed without labels."
-BOTH = "Regions hold for filled rows; open ones had no label."
+BOTH = "Regions hold for filled rows; test rows had no label."
 
 # Names stand this far above most rows of their class, and at least so far apart, as shares of the size of the map.
 ABOVE, APART = 0.035, 0.06
