@@ -46,8 +46,9 @@ def square(tree: Tree, view: str, side: int, *, dark: bool = False, scale: int =
         draw_below(frame.pen, picture, dark=dark)
     _draw_surface(frame.pen, tree, plane, dark=dark)
     if view != "method":
+        _draw_rings(frame.pen, tree, plane, dark=dark, under=True)
         _draw_rows(frame.pen, tree, plane, dark=dark)
-        _draw_rings(frame.pen, tree, plane, dark=dark)
+        _draw_rings(frame.pen, tree, plane, dark=dark, under=False)
     elif picture is not None and picture["rows"]:
         _draw_rows(frame.pen, tree, plane, dark=dark)
     if words:
@@ -126,10 +127,11 @@ def _factor(rows: Tree, row: int) -> float:
     return 1.0 if rows.get("sizes") is None else GROWN[rows["sizes"][row]]
 
 
-def _draw_rings(pen: Pen, tree: Tree, plane: Tree, *, dark: bool) -> None:
+def _draw_rings(pen: Pen, tree: Tree, plane: Tree, *, dark: bool, under: bool) -> None:
+    """Draw the rings that lie under the marks, or those over them."""
     at = pen.pixels(unpacked_places(plane["place"]))
     for ring in (plane["support"], plane["ring"]):
-        if ring is None:
+        if ring is None or ring["under"] != under:
             continue
         colour = getattr(palette(dark), ring["role"])
         ringed = np.unpackbits(ring["rows"], count=len(at), bitorder="little").astype(bool)

@@ -57,8 +57,8 @@ MOST_RINGS = 120
 # Of more rings each is drawn fainter, down to this share.
 EASY_RINGS, LEAST_EASE = 300, 0.5
 
-# Of more than this share of the rows, unless they are few, rings would hide the map: they are faint, thin, and close to
-# their marks then.
+# Of more than this share of the rows, unless they are few, rings would hide the map: they are faint, thin, close to
+# their marks, and lie under all marks then, whose colours and shapes stay to be seen.
 CROWD, FEW_RINGS = 0.1, 8
 FAINT_RING, THIN_RING, CLOSE_RING = 0.58, 1.0, 3.0
 # Where the rows' colour says the same.
@@ -83,7 +83,7 @@ class Ring(NamedTuple):
 
     `name`: for the legend; `role`: colour; `one`: what one such row is called; `help`: what the name means; `edge`:
     width of edges in the colour of the card on both sides, which set it off from rows of its own colour; `gap`: by how
-    many pixels it is wider than the mark in it.
+    many pixels it is wider than the mark in it; `under`: whether it lies under the marks of all rows.
     """
 
     name: str
@@ -94,6 +94,7 @@ class Ring(NamedTuple):
     help: str
     edge: float = 0.0
     gap: float = DRAWN["rows"]["ring_gap"]
+    under: bool = False
 
 
 RINGS = {
@@ -407,7 +408,7 @@ class Points:
                 look = look._replace(width=SMALL_RING, edge=0.0)
             if np.count_nonzero(shown) > max(CROWD * self.n_rows, FEW_RINGS):
                 faint = FAINTER_RING if self.ring == "misplaced" else FAINT_RING
-                look, grow = look._replace(width=THIN_RING, alpha=faint, edge=0.0, gap=CLOSE_RING), 1.0
+                look, grow = look._replace(width=THIN_RING, alpha=faint, edge=0.0, gap=CLOSE_RING, under=True), 1.0
             ease = 1.0 if self.ring == "misplaced" else _ease(shown)
             role = ring_role(self.ring, self.colour_by)
             self._put(view, ring={"rows": packed_bits(shown), **_look(look, role, ease, grow)})
@@ -566,7 +567,7 @@ def _look(ring: Ring, role: str = "", ease: float = 1.0, grow: float = 1.0) -> d
     """Return how rings look, as the stage has it; `ease`: how faint they are, `grow`: how large marks in them are."""
     alpha = ease * ring.alpha
     look = {"width": ring.width, "edge": ring.edge, "gap": ring.gap, "alpha": alpha, "grow": grow}
-    return {"role": role or ring.role, **look}
+    return {"role": role or ring.role, "under": ring.under, **look}
 
 
 def _ease(ringed: NDArray) -> float:

@@ -132,7 +132,10 @@ export class Plane {
   // The room around the picture that what is said of its axes takes.
   get room() {
     if (this.axes) return constants.axes
-    return this.tree.axis_words?.some(Boolean) ? WORDS : NONE
+    return this.hasAxisWords && !this.tree.words_inside ? WORDS : NONE
+  }
+  get hasAxisWords() {
+    return !this.axes && Boolean(this.tree.axis_words?.some(Boolean))
   }
   get rowsShown() {
     return this.position.values !== null && (this.view !== "method" || Boolean(this.tree.picture?.rows))
@@ -183,21 +186,23 @@ export class Plane {
   eachMark(act) {
     const {board, places} = this
     const looks = board.looksOf(this.small)
+    this.eachRing(act, true)
     for (const row of board.order) {
       if (2 * row >= places.length || Number.isNaN(places[2 * row])) continue
       act(row, looks.list[looks.of[row]], this.colourOf(row), board.opacityOf(row))
     }
-    this.eachRing(act)
+    this.eachRing(act, false)
   }
   get small() {
     return this.tree.picture?.small ? SMALL : 0
   }
 
-  // Rings of support vectors first: those that both planes have lie over them.
-  eachRing(act) {
+  // The rings that lie under the marks, or those over them.  Rings of support vectors first: those that both planes have
+  // lie over them.
+  eachRing(act, under) {
     if (this.view === "method") return
     for (const ring of [this.tree.support, this.tree.ring]) {
-      if (!ring?.rows) continue
+      if (!ring?.rows || Boolean(ring.under) !== under) continue
       if (ring.edge) this.eachOf({...ring, role: "card", width: ring.width + 2 * ring.edge}, act)
       this.eachOf(ring, act)
     }
@@ -246,7 +251,7 @@ export class Plane {
     pen.restore()
     const tinted = this.tree.region?.image && this.board.tintsSurface
     if (this.rowsShown && !this.axes && !tinted) drawEdge(pen, this.frame)
-    if (this.room === WORDS) drawAxisWords(pen, this.frame, this.tree.axis_words)
+    if (this.hasAxisWords) drawAxisWords(pen, this.frame, this.tree.axis_words, this.tree.words_inside)
   }
 
   clip(pen) {
@@ -371,7 +376,16 @@ export class Plane {
     const across = [frame.across * ratio, (frame.left - extent[0] * frame.across) * ratio + margin]
     const up = [-frame.up * ratio, (frame.top + frame.high + extent[2] * frame.up) * ratio + margin]
     const inside = this.insideOf(ratio, this.canvas.width).map((edge) => edge + margin)
+    const scale = ratio * this.magnified
+    const blitRing = (row, look, colour, opacity) => {
+      const x = frame.x(places[2 * row]) * ratio + margin
+      const y = frame.y(places[2 * row + 1]) * ratio + margin
+      if (x < inside[0] || x > inside[1] || y < inside[2] || y > inside[3]) return
+      const share = Math.round(256 * opacity)
+      raster.blitMark(look, share, scale, x, y, pixelOf(colour))
+    }
     raster.begin(this.below)
+    this.eachRing(blitRing, true)
     raster.blitRows({
       frame: Float64Array.of(...across, ...up, ...inside),
       order: most < board.count ? board.order.subarray(0, most) : board.order,
@@ -381,14 +395,7 @@ export class Plane {
       tones: this.tones,
       sheet,
     })
-    const scale = ratio * this.magnified
-    this.eachRing((row, look, colour, opacity) => {
-      const x = frame.x(places[2 * row]) * ratio + margin
-      const y = frame.y(places[2 * row + 1]) * ratio + margin
-      if (x < inside[0] || x > inside[1] || y < inside[2] || y > inside[3]) return
-      const share = Math.round(256 * opacity)
-      raster.blitMark(look, share, scale, x, y, pixelOf(colour))
-    })
+    this.eachRing(blitRing, false)
   }
 
   // The pixel of each row; a picture may have colours of its own.

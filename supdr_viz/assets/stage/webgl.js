@@ -127,6 +127,7 @@ export class WebGLRaster {
   blitRows({frame, order, places, looks, shares, tones, sheet}) {
     const [across, right, up, down, low, high, above, below] = frame
     const known = Math.min(places.length / 2, looks.length, shares.length, tones.length)
+    this.drawMarks()
     const words = this.room(order.length)
     let count = 0
     for (const row of order) {
@@ -139,12 +140,13 @@ export class WebGLRaster {
     this.draw(count, [[sheet, 0, count]])
   }
 
-  // As `blitMark` of `Raster`; all marks are drawn at the end.
+  // As `blitMark` of `Raster`; marks wait for those that are drawn with them.
   blitMark(look, share, ratio, x, y, tone) {
     this.marks.push([sheetOfOne(look, share, ratio, this.wide), x, y, tone])
   }
 
   drawMarks() {
+    if (!this.marks.length) return
     const words = this.room(this.marks.length)
     const runs = []
     for (const [k, [sheet, x, y, tone]] of this.marks.entries()) {
@@ -153,6 +155,7 @@ export class WebGLRaster {
       else runs.push([sheet, k, 1])
     }
     this.draw(this.marks.length, runs)
+    this.marks = []
   }
 
   room(count) {
@@ -205,7 +208,7 @@ export class WebGLRaster {
   // As `show` of `Raster`; false: the hardware was lost.
   show(pen, x, y) {
     const {gl, canvas, wide} = this
-    if (this.marks.length) this.drawMarks()
+    this.drawMarks()
     if (gl.isContextLost()) return false
     pen.setTransform(1, 0, 0, 1, 0, 0)
     pen.drawImage(canvas, 0, 0, wide, wide, x, y, wide, wide)

@@ -154,6 +154,18 @@ def test_rings_of_errors_are_set_off_from_rows_of_their_colour():
     assert np.count_nonzero(near) > 10
 
 
+def test_rings_of_many_errors_leave_the_colours_of_the_rows():
+    rng = np.random.default_rng(0)
+    scene = make_scene(600, position=rng.uniform(-0.6, 0.6, (600, 2)))
+    wrong = rng.random(600) < 0.5
+    without, ringed = (drawn(scene, make_surface(scene, wrong=rows, beyond=rows)) for rows in (wrong & False, wrong))
+    for colour in palette(False).classes[:3]:
+        before, after = (np.count_nonzero(np.abs(each - rgb(colour)).sum(axis=2) < 90) for each in (without, ringed))
+        assert before > 1000
+        assert after > 0.9 * before
+    assert (without != ringed).any()
+
+
 def test_dashes_follow_the_line_and_are_cut_where_it_leaves_the_image():
     line = np.array([[-5e6, 10.0], [50.0, 10.0], [50.0, 90.0]])
     parts = dashed(line, [6.0, 4.0], (100, 100))

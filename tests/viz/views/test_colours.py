@@ -306,6 +306,7 @@ def test_rings_of_most_rows_leave_the_map_to_be_seen():
     assert looks[True][0]["alpha"] < 0.6 * looks[False][0]["alpha"]
     assert looks[True][0]["width"] < looks[False][0]["width"]
     assert looks[True][0]["gap"] < looks[False][0]["gap"]
+    assert [looks[many][0]["under"] for many in (False, True)] == [False, True]  # colours and shapes lie above many
     assert looks[False][1] is not None
     assert looks[True][1] is None
     assert [entry.name for entry in looks[False][2]] == ["support vectors"]
