@@ -354,7 +354,7 @@ def _errors_as_new(errors: dict[str, Any]) -> dict[str, Any]:
 def _latent_caption(options: DisplayOptions, n_components: int, embedding: str) -> str:
     """Say what the rows are or, where a plane of them is drawn, which: there is room for few words."""
     if n_components == 1:
-        return "one axis, random heights"
+        return "one dimension; random heights"
     if n_components == 2:
         return "placed without labels" if options.latent == "transform" else embedding
     if options.latent_axes is not None and max(options.latent_axes) < n_components:

@@ -64,13 +64,23 @@ class InputPlane(PlaneView):
 
     @property
     def _slice(self) -> str:
-        """Say why rows are ringed on their own side of a boundary that is drawn: they have other features, too."""
+        """Say that regions are a slice and, where it is not said for several planes at once, what rings go by."""
         scene = self.points.scene
         if scene is None or (scene.task == "regression" and not shows_target(scene, self.points.colour_by)):
             return ""  # a field of values has the rows' colours or none
-        if self.points.ring != "error" or self.points.is_regression or not self.points.has_errors:
+        if self.points.small:
+            return "slice through the mean"
+        if not self.rings_by_all_features:
             return "regions: slice through the mean"
-        return "slice; rings by all features" if self.points.small else "regions: one slice · rings: by all features"
+        return "regions: one slice · rings: by all features"
+
+    @property
+    def rings_by_all_features(self) -> bool:
+        """Whether errors are ringed that may lie on their own side of the boundary: regions are a slice."""
+        points, scene = self.points, self.points.scene
+        if scene is None or scene.plane.exact or points.is_regression:
+            return False
+        return points.ring == "error" and points.has_errors
 
 
 class InputSpace(InputPlane):

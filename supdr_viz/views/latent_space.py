@@ -119,7 +119,7 @@ class LatentSpace(PlaneView):
         regions = "slice of regions" if self.sheet is not None and self.sheet.caption and self._shows_regions else ""
         outside = f"{beyond:,} outside" if (beyond := _outside(frame)) else ""
         rings = self.points.some_ringed("latent"), self.points.some_ringed("support")
-        what = frame.latent_caption.replace(", ", " · ") if self.points.small else frame.latent_caption
+        what = frame.latent_caption.replace("; ", " · ") if self.points.small else frame.latent_caption
         parts = what, regions, outside, *rings
         return " · ".join(part for part in parts if part)
 

@@ -60,7 +60,7 @@ class SquareView:
 
     def __init__(self, points: Points, name: str) -> None:
         self.points, self.name = points, name
-        self.put(extent=[-1.0, 1.0, -1.0, 1.0], label=self.title)
+        self.put(extent=[-1.0, 1.0, -1.0, 1.0], label=self.title, words_inside=points.small)
 
     @property
     def title(self) -> str:
@@ -146,12 +146,14 @@ def points_legend(points: Points, *others: Points, views: Sequence[str] = ("inpu
     `views`: the planes that are seen.
     """
     assert points.scene is not None
-    margins = (each.stage.get("planes", view, "margin") for each in (points, *others) for view in views)
-    drawn = any(margin is not None and len(margin) for margin in margins)
     entries = class_legend(points.scene, points.colour_by, points.values)
     if not any(each.has_errors for each in (points, *others)):
         entries = [each for each in entries if each.pick != PICK_ERRORS]
-    return [*entries, LegendEntry("margin", css("boundary"), "dashed")] if drawn else entries
+    margins = (each.stage.get("planes", view, "margin") for each in (points, *others) for view in views)
+    if any(margin is not None and len(margin) for margin in margins):  # lines of two kinds
+        lines = (("boundary", "solid"), ("margin", "dashed"))
+        entries += [LegendEntry(name, css("boundary"), dash) for name, dash in lines]
+    return entries
 
 
 def class_legend(scene: Scene, colour_by: str = "label", values: NDArray | None = None) -> list[LegendEntry]:

@@ -111,6 +111,7 @@ export function drawAxes(pen, frame, extent, picture) {
 }
 
 const ARROW = " →"
+const END = 6 // pixels between a word and the corner it ends at
 
 // The columns of a text for which there is room, the first one cut if need be.
 function fitting(pen, text, room) {
@@ -135,17 +136,32 @@ export function drawEdge(pen, {left, top, wide, high}) {
   pen.stroke()
 }
 
-// What the axes of a plane without ticks mean, below it and at its left.
-export function drawAxisWords(pen, {left, top, wide, high}, [across, upward]) {
+// What the axes of a plane without ticks mean: below it and at its left or, at their ends, inside it.
+export function drawAxisWords(pen, {left, top, wide, high}, [across, upward], inside) {
+  const away = (inside ? -1 : 1) * (WORDS.below / 2 + 1)
   pen.save()
   pen.font = "11px Roboto, sans-serif"
-  pen.fillStyle = shade("secondary")
-  pen.textAlign = "center"
+  pen.textAlign = inside ? "right" : "center"
   pen.textBaseline = "middle"
-  pen.translate(left + wide / 2, top + high)
-  if (across) pen.fillText(`${fitting(pen, across, wide)}${ARROW}`, 0, WORDS.below / 2 + 1)
-  pen.translate(-wide / 2, -high / 2)
+  const say = (column, room, middle) => {
+    const text = `${fitting(pen, column, room - 2 * END)}${ARROW}`
+    const place = inside ? room - END : room / 2
+    if (inside) drawGround(pen, place, middle, pen.measureText(text).width)
+    pen.fillStyle = shade("secondary")
+    pen.fillText(text, place, middle)
+  }
+  pen.translate(left, top + high)
+  if (across) say(across, wide, away)
   pen.rotate(-Math.PI / 2)
-  if (upward) pen.fillText(`${fitting(pen, upward, high)}${ARROW}`, 0, -WORDS.left / 2 - 1)
+  if (upward) say(upward, high, -away)
   pen.restore()
+}
+
+// A ground below a word that ends there, which lets a little through.
+function drawGround(pen, right, middle, wide) {
+  const {ground, edge} = constants.words
+  pen.globalAlpha = ground
+  pen.fillStyle = shade("card")
+  pen.fillRect(right - wide - edge, middle - 7, wide + 2 * edge, 14)
+  pen.globalAlpha = 1
 }

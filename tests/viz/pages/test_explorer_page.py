@@ -293,7 +293,7 @@ def test_one_latent_dimension_is_a_strip():
     with Visitor("?data=moons&data.n_samples=80&method=LSDR&method.n_components=1") as visitor:
         steps(visitor, 3)
         assert len(set(visitor.places("latent")[:, 1])) > 50
-        assert visitor.sees("one axis, random heights")
+        assert visitor.sees("one dimension; random heights")
 
 
 @pytest.mark.slow

@@ -278,7 +278,7 @@ def test_margins_stand_in_the_legend_while_they_are_drawn():
     for margin in (line, Lines([], [])):
         board.show_surface(dataclasses.replace(surface, latent=dataclasses.replace(surface.latent, margin=margin)))
         dashes = [entry.dash for entry in points_legend(board.points) if entry.kind == "line"]
-        assert dashes == (["dashed"] if margin is line else [])
+        assert dashes == (["solid", "dashed"] if margin is line else [])  # lines of two kinds are told apart
 
 
 def test_rings_of_both_planes_agree_where_both_predictions_do():
