@@ -13,17 +13,21 @@ from supdr_viz.ui.markup import escape, symbols
 
 CSS = """
 table { width: 100%; font-variant-numeric: tabular-nums; } td, th { max-width: none; padding: 2px 6px; }
-th[scope=col] { white-space: normal; vertical-align: bottom; } td.model { white-space: normal; min-width: 110px; }
+th[scope=col] { white-space: normal; vertical-align: bottom; line-height: 1.25; }
+td.model { white-space: normal; min-width: 110px; }
 th.number, td.number { text-align: right; } tr:last-child > * { border-bottom: none; }
 td.number { white-space: nowrap; } p { margin: 4px 6px; }
 th[title] { cursor: help; } td.note { white-space: normal; color: var(--supdr-secondary); min-width: 110px; }
 td.best { font-weight: 700; color: var(--supdr-running); } tr.chosen td:first-child { color: var(--supdr-primary); }
 caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-@media (min-width: 1400px) { th.short[scope=col] { white-space: nowrap; } }
+@media (min-width: 1400px) {
+  th.short[scope=col], table:not(:has(.note)) td.model { white-space: nowrap; }
+  th.long[scope=col] { width: 104px; }
+}
 """
 
-# Titles of up to so many letters stay on one line in a wide window.
-SHORT = 15
+# Titles of up to so many letters stay on one line in a wide window; longer ones take two.
+SHORT = 12
 
 CLASSIFICATION = (("train", "Train error"), ("test", "Test error"))
 # How true the latent plane is: see `supdr.quality`.
@@ -65,8 +69,7 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
     heads = "".join(_head(title, MEANINGS.get(name, "")) for name, title in measures)
     heads += "".join(_head(CHECKS[name].titles[task]) for name in checks)
     best = {name: _best_answer(rows, name) for name in checks}
-    if all(row.iteration != 0 for row in rows):
-        best |= {name: _best(rows, name) for name, _ in measures if not name.startswith("train")}
+    best |= {name: best_value(rows, name) for name, _ in measures if not name.startswith("train")}
     body, noted = [], any(row.note for row in rows)
     for letter, row in zip(LETTERS, rows):
         cells = [
@@ -76,7 +79,7 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
         cells.append(f'<td class="number">{"" if row.iteration is None else f"{row.iteration:,}"}</td>')
         for name, _ in measures:
             value = row.scores.get(name)
-            mark = " best" if value is not None and value == best.get(name) and len(rows) > 1 else ""
+            mark = " best" if value is not None and value == best.get(name) else ""
             cells.append(f'<td class="number{mark}">{said(value, name, task)}</td>')
         for name in checks:
             answer = row.answers.get(name)
@@ -90,20 +93,20 @@ def table_html(rows: Sequence[Facts], task: str) -> str:
     note = f'<p class="quiet small">{" ".join(notes)}</p>' if notes else ""
     settings = '<th scope="col">Settings</th>' if noted else ""
     return (
-        f'{note}<div class="scroll" tabindex="0" role="region" aria-label="Results"><table>'
+        '<div class="scroll" tabindex="0" role="region" aria-label="Results"><table>'
         "<caption>Results of the columns</caption>"
         f'<tr><th scope="col">Method</th>{settings}'
         f'<th scope="col" class="number">Iteration</th>{heads}'
         '<th scope="col">Model</th><th scope="col" class="number">Seconds</th><th scope="col">State</th></tr>'
-        f"{''.join(body)}</table></div>"
+        f"{''.join(body)}</table></div>{note}"
     )
 
 
 def _head(title: str, meaning: str = "") -> str:
     """Write the head of a column of numbers."""
     said = f' title="{escape(meaning)}"' if meaning else ""
-    kind = "number" if len(title) > SHORT else "number short"
-    return f'<th scope="col" class="{kind}"{said}>{title}</th>'
+    kind = "long" if len(title) > SHORT else "short"
+    return f'<th scope="col" class="number {kind}"{said}>{title}</th>'
 
 
 def table_csv(rows: Sequence[Facts]) -> str:
@@ -174,7 +177,10 @@ def _best_answer(rows: Sequence[Facts], name: str) -> float | None:
     return (max if CHECKS[name].greater else min)(values, default=None)
 
 
-def _best(rows: Sequence[Facts], name: str) -> float | None:
+def best_value(rows: Sequence[Facts], name: str) -> float | None:
+    """Return the best value of a measure; None before every method has made a step, and of one column alone."""
+    if len(rows) == 1 or any(row.iteration == 0 for row in rows):
+        return None
     values = [row.scores[name] for row in rows if name in row.scores]
     greater = name.endswith("R²") or (name in dict(MAP) and name != "knn_error")
     return (max if greater else min)(values, default=None)
