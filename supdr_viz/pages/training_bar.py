@@ -21,10 +21,12 @@ ITERATION = '<span class="quiet small" aria-hidden="true">Iteration</span>'
 
 BEFORE = '<span class="before">, before the first step</span>'
 
-# A phone has room for the word above the scrubber only.
+# A phone has room for the word above the scrubber only, unless the line has all of its width.
 LINE_CSS = """
 * { align-self: center; }
-@media (max-width: 599.95px) { .word { position: absolute; top: -3px; left: 12px; width: auto; zoom: .9; } }
+@media (max-width: 599.95px) {
+  .word { position: var(--word, absolute); top: -3px; left: 12px; width: auto; zoom: .9; }
+}
 """
 
 GROW = {"flex": "1 1 240px", "width": "auto", "min-width": "0"}

@@ -153,6 +153,42 @@ def test_on_a_phone_everything_fits_and_keys_work(open_app):
 
 
 @pytest.mark.slow
+def test_on_a_phone_a_strip_compares_the_columns_and_leads_to_each(open_app):
+    app = open_app(
+        f"{DATA}&data.noise=0.3&method=PCAProjection&b=LDA&c=KernelPCAProjection", page="compare", phone=True
+    )
+    app.settle()
+    strip = app.page.get_by_role("group", name="Columns").get_by_role("button")
+    errors = [row[3] for row in rows(app)]
+    assert [re.search(r"[\d.]+ %", text)[0] for text in strip.all_text_contents()] == errors
+    best = min(float(error.split()[0]) for error in errors)
+    for button, error in zip(strip.all(), errors):
+        assert ("best" in button.text_content()) == (float(error.split()[0]) == best)
+        box = button.bounding_box()
+        assert box["height"] >= 44
+        assert box["y"] + box["height"] < 350
+    last = strip.last
+    last.focus()
+    last.press("Enter")
+    heading = app.page.get_by_role("heading", name="Kernel PCA")
+    expect(heading).to_be_focused()
+    app.settle()
+    top = heading.bounding_box()["y"]
+    assert 40 < top < 200  # in sight, below the bar at the window's top
+    assert serious(app) == []
+    app.resize(1280, 800)
+    expect(last).not_to_be_visible()
+
+
+@pytest.mark.slow
+def test_both_maps_of_a_column_begin_at_one_edge(open_app):
+    app = open_app("?data=xor&data.n_samples=100&data.n_noise_features=3&method=PCAProjection", page="compare")
+    assert app.shown("A input", "axis_words") != ["", ""]
+    lefts = [app.evaluate("(name) => square(name).frame.left", f"A {view}") for view in ("latent", "input")]
+    assert lefts[0] == lefts[1]
+
+
+@pytest.mark.slow
 def test_the_whole_table_is_in_sight(open_app):
     app = open_app(
         f"{DATA}&method=PCAProjection&b=LSDR&b.max_iter=3&c=NSDR&c.max_iter=3&d=MAC&d.max_iter=3", page="compare"
@@ -165,3 +201,12 @@ def test_the_whole_table_is_in_sight(open_app):
         app.resize(width, 900)
         app.settle()
         assert region.evaluate("(each) => each.scrollWidth - each.clientWidth") <= 0
+    app.open(f"{app.home}/compare?data=xor&method=PCAProjection&b=LSDR&c=NSDR&d=MAC")
+    app.resize(1440, 900)
+    app.press("Step").settle()
+    head, *lines = region.locator("tr").all()
+    assert head.bounding_box()["height"] < 45  # no title takes three lines
+    assert "support vectors" in lines[-1].text_content()
+    assert all(line.bounding_box()["height"] < 26 for line in lines)  # one line each
+    last = lines[-1].bounding_box()
+    assert last["y"] + last["height"] <= 900

@@ -3,6 +3,8 @@ import {endStill} from "../page/still.js"
 import {Chart} from "./chart.js"
 import {pixelOf, scaled, themeNow, tonesOf} from "./colours.js"
 import constants from "./constants.json" with {type: "json"}
+import {still} from "./motion.js"
+import {stage} from "./page.js"
 import {Plane} from "./plane.js"
 import {Pointer} from "./pointer.js"
 import {strideOf} from "./rows.js"
@@ -31,17 +33,45 @@ export class Group {
   }
 }
 
+// Scroll to the heading of another text of the page.
+function goTo(place) {
+  const heading = stage.places.get(place)?.querySelector("[tabindex]")
+  heading?.focus({preventScroll: true})
+  heading?.scrollIntoView({block: "start", behavior: still.matches ? "auto" : "smooth"})
+}
+
+// Give an element the content of another one.  What both have stays, and so do its focus and a press that is under way.
+function renew(host, other) {
+  const after = [...other.childNodes]
+  const before = [...host.childNodes]
+  const isAlike = (node, k) => node.nodeName === after[k]?.nodeName
+  if (before.length !== after.length || !before.every(isAlike)) return host.replaceChildren(...after)
+  for (const [k, node] of before.entries()) {
+    if (node instanceof Element) renewAttributes(node, after[k])
+    else if (node.data !== after[k].data) node.data = after[k].data
+    renew(node, after[k])
+  }
+}
+
+function renewAttributes(node, other) {
+  for (const {name} of [...node.attributes]) if (!other.hasAttribute(name)) node.removeAttribute(name)
+  for (const {name, value} of other.attributes) if (node.getAttribute(name) !== value) node.setAttribute(name, value)
+}
+
 // A text of the page: HTML, as the server has written it.  It may stand in several places: "status", "status:below".
 class Words {
   constructor(_board, name, host) {
     this.host = host
     this.view = name.split(":")[0]
     this.text = ""
+    host.onclick = (event) => goTo(event.target.closest("[data-place]")?.dataset.place)
   }
   show(text) {
     if (text === this.text) return
     this.text = text
-    this.host.innerHTML = text
+    const fresh = document.createElement("template")
+    fresh.innerHTML = text
+    renew(this.host, fresh.content)
   }
   remove() {
     this.host.replaceChildren()

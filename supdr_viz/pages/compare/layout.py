@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -31,6 +32,7 @@ from supdr_viz.ui.bar import Bar, Button, Toggle
 from supdr_viz.ui.binding import BoundChoice
 from supdr_viz.ui.bridge import CHOOSES, Bridge
 from supdr_viz.ui.notice import Notice, remarks
+from supdr_viz.views.colours import PICK_ERRORS
 from supdr_viz.views.objectives import Objectives
 from supdr_viz.views.plane import points_legend
 from supdr_viz.views.stage.components import Hub
@@ -51,6 +53,8 @@ PLACE_CSS = """
 @media (max-width: 999.95px) { :host { grid-column: auto !important; } }
 """
 CURVES_HEIGHT = 150
+# What rings mean where regions are a slice, in which the features that are not drawn are at their means.
+BY_ALL = "errors, by all features"
 
 # States that say no more than the iteration does.
 SAID_ABOVE = ("ready", "running", "paused", ENDINGS[Stop.max_iter])
@@ -59,6 +63,7 @@ BY = {f"same {label}": value for value, label in MEASURE.choices}
 
 CARD_CSS = """
 .top { display: flex; align-items: center; gap: 6px; } .top h2 { flex: 1; min-width: 0; white-space: nowrap;
+scroll-margin-top: 68px;
 overflow: hidden; text-overflow: ellipsis; font-size: 13px; text-transform: none; letter-spacing: 0; }
 .letter { flex: none; width: 20px; height: 20px; line-height: 19px; text-align: center; border-radius: 50%;
 border: 1px solid var(--supdr-border); font-size: 12px; font-weight: 700; box-sizing: border-box; }
@@ -73,6 +78,18 @@ CAPTION_CSS = """
 :host { color: var(--supdr-secondary); } div { font-size: 11.5px; line-height: 16px; height: 16px; overflow: hidden; }
 .whole { display: inline-block; max-width: 100%; vertical-align: top; }
 b { color: var(--supdr-text); font-weight: 500; }
+"""
+# On a phone the columns stand below one another: what they are compared by stands above them.
+STRIP_CSS = """
+:host { display: none; } p { margin: 0 0 3px; }
+@media (max-width: 599.95px) { :host { display: block; } }
+.columns { display: grid; grid-template-columns: repeat(var(--count), minmax(0, 1fr)); gap: 6px; }
+button { font: inherit; font-size: 12px; line-height: 17px; text-align: left; color: var(--supdr-text); cursor: pointer;
+min-width: 0; min-height: 44px; padding: 4px 6px; background: var(--supdr-card); border-radius: 8px;
+border: 1px solid var(--supdr-border); font-variant-numeric: tabular-nums; }
+button:focus-visible { outline: 2px solid var(--supdr-primary); outline-offset: 1px; }
+span { display: block; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.best { border-color: var(--supdr-running); } .best b { color: var(--supdr-running); }
 """
 
 
@@ -116,7 +133,7 @@ class ColumnCard:
         mark = ' class="letter chosen"' if chosen else ' class="letter"'
         label, note = widgets.escape(facts.label), facts.note or DEFAULT
         top = (
-            f'<div class="top"><span{mark}>{letter}</span><h2 title="{label}">{label}</h2>'
+            f'<div class="top"><span{mark}>{letter}</span><h2 tabindex="-1" title="{label}">{label}</h2>'
             f'<a href="{widgets.escape(link("explorer", query))}" aria-label="Open column {letter} in Explore">'
             "Open in Explore</a></div>"
         )
@@ -135,6 +152,34 @@ class ColumnCard:
             styles = DIM if column.problem else CLEAR
             if pane.styles != styles and (pane.styles or column.problem):
                 pane.styles = styles
+
+
+def strip_html(facts: Sequence[Facts], places: Sequence[str], task: str) -> str:
+    """Write a button for each column, with its test error, that leads to it.
+
+    `places`: of the columns' heads, in the browser; `task`: one of "classification", "regression".
+    """
+    if len(facts) == 1:
+        return widgets.EMPTY
+    kind, best = "MSE" if task == "regression" else "error", scoreboard.best_value(facts, "test")
+    buttons = []
+    for letter, row, place in zip(LETTERS, facts, places):
+        value = row.scores.get("test")
+        is_best, label = value is not None and value == best, widgets.escape(row.label)
+        number = scoreboard.said(value, "test", task)
+        said = f"Go to column {letter}: {label}, test {kind} {number}{', the best' if is_best else ''}"
+        buttons.append(
+            f'<button type="button" data-place="{place}" aria-label="{said}"{" class=best" if is_best else ""}>'
+            f"<span><b>{letter}</b> {label}</span><span>{_marked(number, is_best)}</span></button>"
+        )
+    return (
+        f'<p class="quiet small">Test {kind} of each column; tap one to see it</p>'
+        f'<div class="columns" role="group" aria-label="Columns" style="--count:{len(facts)}">{"".join(buttons)}</div>'
+    )
+
+
+def _marked(number: str, is_best: bool) -> str:
+    return f"<b>{number}</b> best" if is_best else number
 
 
 def how_it_stands(facts: Facts, task: str, furthest: int = 0) -> str:
@@ -206,6 +251,7 @@ class CompareLayout:
             for name, check in CHECKS.items()
         }
         self._place = self._adding(on_add)
+        self._strip = hub.words("strip", css=STRIP_CSS, margin=(0, 0, 8, 0), **wide)
         self.objectives = Objectives(hub.stage, "objectives")
         chart = hub.chart("objectives", CURVES_HEIGHT)
         self._curves_head = hub.words("head of objectives", css=widgets.HEAD_CSS, margin=(2, 4), **wide)
@@ -261,7 +307,7 @@ class CompareLayout:
         line: Any = bar.view[1]
         bar.buttons.hold({"measure": self._measure.widget})
         bar.buttons.styles = {**bar.buttons.styles, "--speed": "none"}  # on a phone it stands below the table
-        line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto"}
+        line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto", "--word": "static"}
         scrubber = widgets.flow(line, self.classes, gap="0 8px", margin=(0, 0, 6, 0))
         sheets = [widgets.sheet(css) for css in (widgets.BOX_CSS, RESULTS_CSS)]
         row = Bar({**self.checks, "speed": bar.speed}, margin=0, styles={"--speed-wide": "none"}, **widgets.WIDE)
@@ -272,6 +318,7 @@ class CompareLayout:
             scrubber,
             self._remarks.view,
             self.notice.view,
+            self._strip,
             self.grid,
             results,
             self._curves,
@@ -344,6 +391,8 @@ class CompareLayout:
                 "furthest": furthest,
             }
             self._cards[column].refresh(LETTERS[place], row, column, **about)
+        places = [f"{column.pair.hub.board}/words/head" for column in columns]
+        self._strip.text = strip_html(facts, places, task)
         self.table.text = scoreboard.table_html(facts, task)
         self._refresh_legend(columns)
         self._offer_methods(task)
@@ -366,7 +415,10 @@ class CompareLayout:
         shown = [column.pair for column in columns if column.pair.points.scene is not None]
         if not shown:
             return
-        text = f'<div class="keys">{widgets.legend(points_legend(*(pair.points for pair in shown)))}</div>'
+        entries = points_legend(*(pair.points for pair in shown))
+        if any(pair.input.rings_by_all_features for pair in shown):
+            entries = [replace(each, name=BY_ALL) if each.pick == PICK_ERRORS else each for each in entries]
+        text = f'<div class="keys">{widgets.legend(entries)}</div>'
         if self.classes.object != text:
             self.classes.object = text
 
