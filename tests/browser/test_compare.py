@@ -64,6 +64,7 @@ def test_columns_run_in_step_and_share_selection_and_pointer(open_app):
     assert "support vectors" in second[-3]
     app.press("Step").settle()
     assert iterations(app)[:2] == [str(reached + 1)] * 2
+    expect(app.page.get_by_role("group", name="Columns")).not_to_be_visible()  # the columns stand side by side
 
     app.lasso("A latent", 0.02, 0.02, 0.6, 0.7)
     chosen = app.selected("A latent")
@@ -176,8 +177,6 @@ def test_on_a_phone_a_strip_compares_the_columns_and_leads_to_each(open_app):
     top = heading.bounding_box()["y"]
     assert 40 < top < 200  # in sight, below the bar at the window's top
     assert serious(app) == []
-    app.resize(1280, 800)
-    expect(last).not_to_be_visible()
 
 
 @pytest.mark.slow

@@ -99,9 +99,9 @@ class ColumnCard:
     def __init__(self, column: Column) -> None:
         pair = column.pair
         wide: dict[str, Any] = widgets.WIDE
-        self.head = pair.hub.words("head", css=CARD_CSS, margin=(0, 4, 2, 4), min_height=37, **wide)
+        self.head = pair.hub.words("head", css=CARD_CSS, margin=(0, 0, 2, 0), min_height=37, **wide)
         self._captions = {
-            name: pair.hub.words(f"head of {name}", css=CAPTION_CSS, margin=(2, 4, 1, 4), **wide)
+            name: pair.hub.words(f"head of {name}", css=CAPTION_CSS, margin=(2, 0, 1, 0), **wide)
             for name in ("latent", "input")
         }
         self._panes = []
