@@ -47,7 +47,6 @@ GRID_CSS = """
 @media (max-width: 599.95px) { :host { grid-template-columns: minmax(0, 1fr); } }
 """
 BOX_CSS = widgets.BOX_CSS + ":host { height: auto !important; }"
-RESULTS_CSS = ":host { padding: 2px 8px; }"
 PLACE_CSS = """
 :host { border-style: dashed; }
 @media (max-width: 999.95px) { :host { grid-column: auto !important; } }
@@ -81,14 +80,14 @@ b { color: var(--supdr-text); font-weight: 500; }
 """
 # On a phone the columns stand below one another: what they are compared by stands above them.
 STRIP_CSS = """
-:host { display: none; } p { margin: 0 0 3px; }
-@media (max-width: 599.95px) { :host { display: block; } }
+.strip { display: none; } p { margin: 6px 0 3px; }
+@media (max-width: 599.95px) { :host { flex: 1 1 100%; } .strip { display: block; } }
 .columns { display: grid; grid-template-columns: repeat(var(--count), minmax(0, 1fr)); gap: 6px; }
 button { font: inherit; font-size: 12px; line-height: 17px; text-align: left; color: var(--supdr-text); cursor: pointer;
 min-width: 0; min-height: 44px; padding: 4px 6px; background: var(--supdr-card); border-radius: 8px;
 border: 1px solid var(--supdr-border); font-variant-numeric: tabular-nums; }
 button:focus-visible { outline: 2px solid var(--supdr-primary); outline-offset: 1px; }
-span { display: block; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.columns span { display: block; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .best { border-color: var(--supdr-running); } .best b { color: var(--supdr-running); }
 """
 
@@ -160,7 +159,7 @@ def strip_html(facts: Sequence[Facts], places: Sequence[str], task: str) -> str:
     `places`: of the columns' heads, in the browser; `task`: one of "classification", "regression".
     """
     if len(facts) == 1:
-        return widgets.EMPTY
+        return ""
     kind, best = "MSE" if task == "regression" else "error", scoreboard.best_value(facts, "test")
     buttons = []
     for letter, row, place in zip(LETTERS, facts, places):
@@ -173,8 +172,9 @@ def strip_html(facts: Sequence[Facts], places: Sequence[str], task: str) -> str:
             f"<span><b>{letter}</b> {label}</span><span>{_marked(number, is_best)}</span></button>"
         )
     return (
-        f'<p class="quiet small">Test {kind} of each column; tap one to see it</p>'
+        f'<div class="strip"><p class="quiet small">Test {kind} of each column; tap one to see it</p>'
         f'<div class="columns" role="group" aria-label="Columns" style="--count:{len(facts)}">{"".join(buttons)}</div>'
+        "</div>"
     )
 
 
@@ -234,7 +234,8 @@ class CompareLayout:
         self._on_preset = on_preset
         self.notice, self._remarks = Notice(), remarks(problems)
         self.about = widgets.html(margin=(0, 8, 6, 8))
-        self.classes = widgets.html(css=widgets.HEAD_CSS + CLASSES_CSS, margin=(2, 4, 2, 0), sizing_mode=None)
+        css = widgets.HEAD_CSS + CLASSES_CSS + STRIP_CSS
+        self.classes = hub.words("classes", css=css, margin=(2, 4, 2, 0), sizing_mode=None)
         self.hub = hub
         wide: dict[str, Any] = widgets.WIDE
         self.table = hub.words("table", css=scoreboard.CSS, margin=0, **wide)
@@ -251,7 +252,6 @@ class CompareLayout:
             for name, check in CHECKS.items()
         }
         self._place = self._adding(on_add)
-        self._strip = hub.words("strip", css=STRIP_CSS, margin=(0, 0, 8, 0), **wide)
         self.objectives = Objectives(hub.stage, "objectives")
         chart = hub.chart("objectives", CURVES_HEIGHT)
         self._curves_head = hub.words("head of objectives", css=widgets.HEAD_CSS, margin=(2, 4), **wide)
@@ -309,16 +309,15 @@ class CompareLayout:
         bar.buttons.styles = {**bar.buttons.styles, "--speed": "none"}  # on a phone it stands below the table
         line.styles = {"flex": "1 1 300px", "min-width": "0", "width": "auto", "--word": "static"}
         scrubber = widgets.flow(line, self.classes, gap="0 8px", margin=(0, 0, 6, 0))
-        sheets = [widgets.sheet(css) for css in (widgets.BOX_CSS, RESULTS_CSS)]
+        box: dict[str, Any] = {"stylesheets": [widgets.sheet(widgets.BOX_CSS)], "styles": {"padding": "2px 8px"}}
         row = Bar({**self.checks, "speed": bar.speed}, margin=0, styles={"--speed-wide": "none"}, **widgets.WIDE)
-        results = pn.Column(self.table, row, stylesheets=sheets, margin=(0, 0, 12, 0), **widgets.WIDE)
+        results = pn.Column(self.table, row, **box, margin=(0, 0, 12, 0), **widgets.WIDE)
         main = pn.Column(
             heading,
             buttons,
             scrubber,
             self._remarks.view,
             self.notice.view,
-            self._strip,
             self.grid,
             results,
             self._curves,
@@ -392,9 +391,8 @@ class CompareLayout:
             }
             self._cards[column].refresh(LETTERS[place], row, column, **about)
         places = [f"{column.pair.hub.board}/words/head" for column in columns]
-        self._strip.text = strip_html(facts, places, task)
         self.table.text = scoreboard.table_html(facts, task)
-        self._refresh_legend(columns)
+        self.classes.text = self._legend(columns) + strip_html(facts, places, task)
         self._offer_methods(task)
         self._refresh_curves(columns)
 
@@ -410,17 +408,15 @@ class CompareLayout:
         """Say how far a check is; nothing: it can begin."""
         self.checks[name].label = label or CHECKS[name].button
 
-    def _refresh_legend(self, columns: Sequence[Column]) -> None:
-        """Say what the marks of all columns mean."""
+    def _legend(self, columns: Sequence[Column]) -> str:
+        """Say what the marks of all columns mean, in HTML."""
         shown = [column.pair for column in columns if column.pair.points.scene is not None]
         if not shown:
-            return
+            return ""
         entries = points_legend(*(pair.points for pair in shown))
         if any(pair.input.rings_by_all_features for pair in shown):
             entries = [replace(each, name=BY_ALL) if each.pick == PICK_ERRORS else each for each in entries]
-        text = f'<div class="keys">{widgets.legend(entries)}</div>'
-        if self.classes.object != text:
-            self.classes.object = text
+        return f'<div class="keys">{widgets.legend(entries)}</div>'
 
     def _refresh_curves(self, columns: Sequence[Column]) -> None:
         """Draw the objectives of the runs that take steps."""
