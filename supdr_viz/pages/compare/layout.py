@@ -235,7 +235,7 @@ class CompareLayout:
         self.notice, self._remarks = Notice(), remarks(problems)
         self.about = widgets.html(margin=(0, 8, 6, 8))
         css = widgets.HEAD_CSS + CLASSES_CSS + STRIP_CSS
-        self.classes = hub.words("classes", css=css, margin=(2, 4, 2, 0), sizing_mode=None)
+        self.classes = hub.words("classes", css=css, margin=(2, 0), sizing_mode=None)
         self.hub = hub
         wide: dict[str, Any] = widgets.WIDE
         self.table = hub.words("table", css=scoreboard.CSS, margin=0, **wide)
