@@ -48,14 +48,13 @@ def alike(*values: float, digits: int = 3) -> list[str]:
 
 
 def end_words(low: float, high: float) -> list[str]:
-    """Write the ends of a scale, round and with equal places: −1 and 1 instead of −1 and 1.01."""
+    """Write the ends of a scale, round: −1 and 1 instead of −1 and 1.01."""
     span = high - low
     if not (span > 0.0 and 1e-3 <= max(abs(low), abs(high)) < 1e6):
         return [readable(numeral(end, span)) for end in (low, high)]
     places = max(1 - math.floor(math.log10(span)), 0)
     ends = [round(end, places) + 0.0 for end in (low, high)]  # no −0
-    places = 0 if all(end.is_integer() for end in ends) else places
-    return [readable(f"{end:,.{places}f}") for end in ends]
+    return [readable(f"{end:,.{0 if end.is_integer() else places}f}") for end in ends]
 
 
 def per_cent(share: float) -> str:

@@ -39,7 +39,7 @@ STATUS_CSS = """
 .chip.primary { color: var(--supdr-primary); }
 .chip.failed { color: var(--supdr-failed); } .chip.quiet { color: var(--supdr-secondary); }
 b { font-variant-numeric: tabular-nums; }
-.numbers { flex: 1 1 0; min-width: 200px; font-variant-numeric: tabular-nums; }
+.numbers { flex: 1 1 0; min-width: var(--least, 200px); font-variant-numeric: tabular-nums; }
 .part { white-space: nowrap; } .part:has(.long) { white-space: normal; }
 @media (min-width: 600px) { .part:has(.ending) { display: var(--ending, block); }
 .part:has(+ .part .ending) .dot { display: var(--ending-dot, none); } }

@@ -49,7 +49,7 @@ RUN_ROW = """
 .run-status { flex: 1 1 max(240px, 100% - 480px); width: auto; min-width: 0; }
 .run-line { flex: 1 1 240px; min-width: 0; width: auto; }
 .run-keys { flex: 0 1 auto; min-width: 0; max-width: 100%; width: auto; margin-left: auto; }
-:host(.guided) { --scale: 140px; }
+:host(.guided) { --scale: 140px; } :host(.lone) { --least: min-content; }
 @media (min-width: 600px) {
   :host(.lone) { width: max(300px, 100vh - 240px); max-width: 100%; min-height: 44px; align-content: center;
   margin-inline: auto !important; --ending: inline; --ending-dot: inline; }
