@@ -107,7 +107,7 @@ def test_stepping_by_keys_answers_and_links(open_app):
 )
 def test_status_and_legend_stand_above_the_cards_from_edge_to_edge(open_app, name, step, size):
     """With one card and with several, also with large text."""
-    app = open_app(address(name, step), page="lessons", size=size)
+    app = open_app(f"?{address(name, step)}", page="lessons", size=size)
     for large in (False, True):
         if large:
             enlarge(app)
