@@ -51,7 +51,7 @@ RUN_ROW = """
 .run-keys { flex: 0 1 auto; min-width: 0; max-width: 100%; width: auto; margin-left: auto; }
 :host(.guided) { --scale: 140px; } :host(.lone) { --least: min-content; }
 @media (min-width: 600px) {
-  :host(.lone) { width: max(300px, 100vh - 240px); max-width: 100%; min-height: 44px; align-content: center;
+  :host(.lone) { width: max(300px, 100vh - 240px); max-width: 100%; min-height: 52px; align-content: center;
   margin-inline: auto !important; --ending: inline; --ending-dot: inline; }
 }
 @media (max-width: 599.95px) {
