@@ -48,8 +48,9 @@ INSIDE = {"margin-left": "0", "width": "auto", "max-width": "100%", "--ground": 
 RUN_ROW = """
 .run-status { flex: 1 1 max(240px, 100% - 480px); width: auto; min-width: 0; }
 .run-line { flex: 1 1 240px; min-width: 0; width: auto; }
-.run-keys { flex: 0 1 auto; min-width: 0; max-width: 100%; width: auto; margin-left: auto; }
-:host(.guided) { --scale: 140px; } :host(.lone) { --least: min-content; }
+.run-keys { flex: 0 1 auto; min-width: 0; max-width: 100%; width: auto; }
+:host(.guided) { --scale: 140px; } :host(.guided) .run-keys { margin-left: auto; }
+:host(.lone) { --least: min-content; }
 @media (min-width: 600px) {
   :host(.lone) { width: max(300px, 100vh - 240px); max-width: 100%; min-height: 52px; align-content: center;
   margin-inline: auto !important; --ending: inline; --ending-dot: inline; }
