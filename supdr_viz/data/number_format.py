@@ -47,6 +47,16 @@ def alike(*values: float, digits: int = 3) -> list[str]:
     return [readable(f"{each:,.{places}f}") for each in values]
 
 
+def end_words(low: float, high: float) -> list[str]:
+    """Write the ends of a scale, round: −1 and 1 instead of −1 and 1.01."""
+    span = high - low
+    if not (span > 0.0 and 1e-3 <= max(abs(low), abs(high)) < 1e6):
+        return [readable(numeral(end, span)) for end in (low, high)]
+    places = max(1 - math.floor(math.log10(span)), 0)
+    ends = [round(end, places) + 0.0 for end in (low, high)]  # no −0
+    return [readable(f"{end:,.{0 if end.is_integer() else places}f}") for end in ends]
+
+
 def per_cent(share: float) -> str:
     """Write a share in whole per cents, as in 12 %; 0 and 100 stand for none and all, and nothing that is near them."""
     percent = 100.0 * share

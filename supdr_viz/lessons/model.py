@@ -70,6 +70,11 @@ class Step:
         return bool(self.run or self.play or self.question or self.free or not self.fresh)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether the step is about where rows lie, not about how a method works."""
+        return self.look == ("input",)
+
+    @property
     def goes_on(self) -> bool:
         """Whether there is something to run: not of the data alone, nor of a method that is fitted at once."""
         limited = any(spec.name == "max_iter" for spec in METHOD_FORMS[self.settings.method])

@@ -72,7 +72,7 @@ def build_scene(dataset: Dataset, split: Split, axes: tuple[int, int] | None = N
         drawn=sampled(len(X)) if split.whole is None else np.arange(len(X)),
         n_rows=len(X) if split.whole is None else split.whole.n_rows,
         feature_names=names,
-        axis_words=AxisColumns((X,), names).words(position) if plane.kind == "components" else named_axes(plane),
+        axis_words=_axis_words(plane, AxisColumns((X,), names), position),
         columns=_row_columns(dataset, split),
         sample=sampled(len(X), COSTLY) if split.whole is None else None,
     )
@@ -93,6 +93,14 @@ def _row_columns(dataset: Dataset, split: Split) -> RowColumns:
     rows = np.concatenate([split.train, split.test])
     metadata = {} if split.whole is not None else {name: each[rows] for name, each in dataset.metadata.items()}
     return RowColumns((split.X_train, split.X_test), dataset.feature_names, metadata)
+
+
+def _axis_words(plane: Plane, columns: AxisColumns, position: NDArray) -> tuple[str, str]:
+    """Name the axes of a plane; components by the columns that they go with, or else by their numbers."""
+    if plane.kind != "components":
+        return named_axes(plane)
+    words = columns.words(position)
+    return words if any(words) else (plane.axis_names[0], plane.axis_names[1])
 
 
 def named_axes(plane: Plane) -> tuple[str, str]:

@@ -39,9 +39,10 @@ STATUS_CSS = """
 .chip.primary { color: var(--supdr-primary); }
 .chip.failed { color: var(--supdr-failed); } .chip.quiet { color: var(--supdr-secondary); }
 b { font-variant-numeric: tabular-nums; }
-.numbers { flex: 1 1 0; min-width: 200px; font-variant-numeric: tabular-nums; }
+.numbers { flex: 1 1 0; min-width: var(--least, 200px); font-variant-numeric: tabular-nums; }
 .part { white-space: nowrap; } .part:has(.long) { white-space: normal; }
-@media (min-width: 600px) { .part:has(.ending) { display: block; } .part:has(+ .part .ending) .dot { display: none; } }
+@media (min-width: 600px) { .part:has(.ending) { display: var(--ending, block); }
+.part:has(+ .part .ending) .dot { display: var(--ending-dot, none); } }
 @media (max-width: 599.95px) { .numbers:has(.ending) .part:has(.aside) { display: none; } }
 """
 
@@ -75,7 +76,7 @@ background: radial-gradient(circle, var(--supdr-muted) 2.4px, transparent 2.9px)
 .key i.hollow { width: 9px; height: 9px; border-radius: 50%; border: 1.5px solid; }
 .key i.oval { width: 17px; height: 10px; border-radius: 50%; border: 1.5px solid; }
 .key i.point { width: 9px; height: 9px; border-radius: 50%; background: currentColor; }
-.key i.scale { width: 64px; height: 9px; border-radius: 4px; }
+.key i.scale { width: var(--scale, 64px); height: 9px; border-radius: 4px; }
 .head .note:not(.text), .keys, .said { position: relative; }
 .explained { cursor: help; pointer-events: auto; border-radius: 3px; }
 .explained:focus { outline: 2px solid var(--supdr-primary); }

@@ -54,11 +54,14 @@ class Squares(CompositeView):
         """Draw rows of the latent square as the pictures that they are, as far as there is room, or as marks."""
         self.stage.put(images=on)
 
-    def show_data_only(self, on: bool) -> None:
-        """Show the rows alone, or with what a method makes of them: regions, boundaries and rings."""
+    def show_less(self, *, data_only: bool, plain: bool) -> None:
+        """Show the rows alone, or with what a method makes of them: regions, boundaries and rings.
+
+        `plain`: without margins.
+        """
         points = self.points
-        if points.data_only != on:
-            points.data_only = on
+        if (points.data_only, points.plain) != (data_only, plain):
+            points.data_only, points.plain = data_only, plain
             if points.surface is not None:
                 self.show_surface(points.surface)
 

@@ -49,6 +49,9 @@ class InputPlane(PlaneView):
         what = f"{name}: {per_cent(plane.share)} of variance" if plane.kind == "components" else ""
         if self.points.data_only:
             return what
+        if self.points.plain:
+            areas = f"coloured areas: predicted {'class' if scene.task == 'classification' else 'value'}"
+            return " · ".join(part for part in (what, areas if self.sheet is not None else "") if part)
         regions, surface = "", self.points.surface
         if not plane.has_regions:
             regions = "too little to draw regions"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supdr_viz.data.number_format import numeral, readable
+from supdr_viz.data.number_format import end_words
 from supdr_viz.pictures.fitted_values import LATENT
 from supdr_viz.pictures.row_colours import (
     CHANCE,
@@ -115,7 +115,7 @@ class PlaneView(SquareView):
         self.put(
             region={"image": sheet.image.astype("uint8"), "extent": plain_extent(sheet.extent), "alpha": alpha},
             boundary=joined(sheet.boundary),
-            margin=joined(sheet.margin),
+            margin=None if self.points.plain else joined(sheet.margin),
             relief=_plain_relief(sheet),
         )
 
@@ -236,7 +236,7 @@ def _value_scale(scene: Scene, colour_by: str, values: NDArray | None) -> Legend
     assert ends is not None
     low, high = ends
     name = {"label": "target", "truth": "target"}.get(colour_by, meaning_text(colour_by))
-    words = [readable(numeral(end, high - low)) for end in (low, high)]
+    words = end_words(low, high)
     if colour_by == "error":
         words = ["0", f"{largest_error(scene):.3g} and more"]
     robust = colour_by.startswith((COLUMN, LATENT)) or meaning_of(scene, colour_by) in OF_TARGET

@@ -139,6 +139,7 @@ class Points:
         "spread", too, and sizes "", nothing.
     truth: how true the latent plane was when it was last measured.
     data_only: whether nothing is shown that a method makes of the rows.
+    plain: whether planes have no margins, and little is said of how regions are drawn.
     """
 
     def __init__(self, stage: Stage | None = None, selection: Selection | None = None, *, small: bool = False) -> None:
@@ -157,7 +158,7 @@ class Points:
         self._surface_range = (0.0, 1.0)
         self._as_new = self._only_training = False
         self._ringed: dict[str, tuple[int, int]] = {}
-        self.data_only = False
+        self.data_only = self.plain = False
         self._loops: list[Callable[[str, NDArray | None], Any]] = []
         self._facts_shown: tuple[Surface | None, RowValue | None] | None = None
         self._prepared: tuple[tuple[Any, ...], dict[str, dict[str, Places]]] | None = None

@@ -94,6 +94,36 @@ def test_stepping_by_keys_answers_and_links(open_app):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "step", "size"),
+    [
+        (FIRST, 0, (1440, 900)),
+        (FIRST, 0, (1280, 720)),
+        (FIRST, 0, (390, 844)),
+        (FIRST, 2, (1440, 900)),
+        ("6-few-labels-many-points", 0, (1440, 900)),
+        ("6-few-labels-many-points", 0, (390, 844)),
+    ],
+)
+def test_status_and_legend_stand_above_the_cards_from_edge_to_edge(open_app, name, step, size):
+    """With one card and with several, also with large text."""
+    app = open_app(f"?{address(name, step)}", page="lessons", size=size)
+    for large in (False, True):
+        if large:
+            enlarge(app)
+        cards = [each.bounding_box() for each in app.page.locator(".squares .card:not(.off)").all()]
+        left, right = min(each["x"] for each in cards), max(each["x"] + each["width"] for each in cards)
+        top = min(each["y"] for each in cards)
+        legend = app.page.locator(".run-keys .keys").filter(visible=True).first.bounding_box()
+        assert abs(legend["x"] + legend["width"] - right) < 12
+        assert 0 <= top - (legend["y"] + legend["height"]) < 20
+        if steps(name)[step].is_run and not steps(name)[step].goes_on:
+            status = app.page.locator(".run-status .chip").first.bounding_box()
+            assert abs(status["x"] - left) < 12
+            assert abs(status["y"] + status["height"] / 2 - legend["y"] - legend["height"] / 2) < 6
+            assert status["x"] + status["width"] < legend["x"]
+
+
 def test_the_end_is_free_and_a_file_of_ones_own_can_be_read(open_app, tmp_path):
     last = len(steps(FIRST)) - 1
     app = open_app(f"?{address(FIRST, last)}", page="lessons")

@@ -114,7 +114,7 @@ def make_noisy_plane(
         y,
         target_names=target_names,
         name=f"noisy plane: {kind}",
-        description=f"{words} in the first two columns{_scatter_words(noise)}.{_noise_words(n_noise_features)}",
+        description=f"{words} in the first two features{_scatter_words(noise)}.{_noise_words(n_noise_features)}",
     )
 
 
@@ -270,7 +270,7 @@ def make_noise(n_samples: int = 200, n_features: int = 200, n_classes: int = 3, 
         y,
         name="noise",
         target_names=[f"class {k + 1}" for k in range(n_classes)],
-        description=f"Noise in {n_features} columns; the {n_classes} classes have nothing to do with it.",
+        description=f"Noise in {n_features} features; the {n_classes} classes have nothing to do with it.",
     )
 
 
@@ -411,7 +411,8 @@ def make_curved_sheet(
         task="regression",
         name="curved sheet",
         description=(
-            f"A square sheet, bent quadratically into {n_features} columns, plus noise of standard deviation {noise:g}."
+            f"A square sheet, bent quadratically into {n_features} features, "
+            f"plus noise of standard deviation {noise:g}."
         ),
         truth=truth,
     )
@@ -442,11 +443,11 @@ def _scatter_words(noise: float) -> str:
 
 
 def _noise_words(n_noise_features: int) -> str:
-    """Say in a sentence how many columns are noise, if there are any."""
+    """Say in a sentence how many features are noise, if there are any."""
     if n_noise_features == 0:
         return ""
-    columns = "One more column holds" if n_noise_features == 1 else f"{n_noise_features} more columns hold"
-    return f" {columns} noise between −1 and 1."
+    features = "One more feature holds" if n_noise_features == 1 else f"{n_noise_features} more features hold"
+    return f" {features} noise between −1 and 1."
 
 
 def _at_least(name: str, value: int, least: int) -> None:

@@ -49,12 +49,21 @@ RUN_ROW = """
 .run-status { flex: 1 1 max(240px, 100% - 480px); width: auto; min-width: 0; }
 .run-line { flex: 1 1 240px; min-width: 0; width: auto; }
 .run-keys { flex: 0 1 auto; min-width: 0; max-width: 100%; width: auto; }
+:host(.guided) { --scale: 140px; } :host(.guided) .run-keys { margin-left: auto; }
+:host(.lone) { --least: min-content; }
+@media (min-width: 600px) {
+  :host(.lone) { width: max(300px, 100vh - 240px); max-width: 100%; min-height: 52px; align-content: center;
+  margin-inline: auto !important; --ending: inline; --ending-dot: inline; }
+}
 @media (max-width: 599.95px) {
   .run-buttons { order: -2; flex: none; width: auto; } .run-line { flex-basis: 100px; order: -1; }
   .run-status { margin: 0 !important; }
 }
 """
 BELOW_CARDS = "@media (min-width: 600px) { .part.speed { display: none !important; } }"
+
+# Cards that are squares.
+SQUARES = ("input", "latent", "method")
 
 # What can be switched on over the latent rows; where rows are pictures "images", too.
 LATENT_MARKS = ("pull", "transform", "morph")
@@ -232,6 +241,8 @@ class ExplorerLayout:
         whether there is more of it to be run.
         """
         self._guided = bool(names)
+        lone = len(names) == 1 and names[0] in SQUARES  # the card stands in the middle, and what is said of it above it
+        self._run_line.css_classes = ["guided"] * self._guided + ["lone"] * lone
         self.cards.shown = [name for name in names if name in self.cards.titles]
         self._tool.widget.visible, self._marks.widget.visible = not names, not names or pull
         for part in self._below:

@@ -162,7 +162,7 @@ class Lessons:
         self.panel.show(self.lesson, self.index, link("explorer", to_query(step.settings)))
         layout.show_controls(step.free)
         self._guide(step.look)
-        self.explorer.board.show_data_only(not step.is_run)
+        self.explorer.board.show_less(data_only=not step.is_run, plain=step.is_plain)
 
     def _guide(self, look: tuple[str, ...]) -> None:
         """Show what a step speaks of; curves of a run that an answer starts come with the answer."""

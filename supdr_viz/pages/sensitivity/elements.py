@@ -46,6 +46,12 @@ STOPPED = {
 # Colour of the worst line, counted from the end that fades into the background.
 WEAKEST = 70
 
+# What bars show.
+BAR_WORDS = (
+    "Bars: share of the variance of the fits. Thin lines: ± standard deviation over the folds "
+    "(none for the folds themselves)."
+)
+
 # Cells in a row whose values have room in them.
 MOST_SAID = 12
 
@@ -57,8 +63,8 @@ HEIGHT, STRIP_HEIGHT = 500, 150
 CURVE_HEIGHT, WIDE_HEIGHT = 249, 360
 BAR_HEIGHT, BARS_MARGIN = 30, 50
 
-# Ticks of the scores beside the curves.
-MOST_TICKS = 6
+# Ticks of the scores beside the curves, and steps of the shares below the bars.
+MOST_TICKS, MOST_SHARES = 6, 4
 
 OPEN_RUN = """
 const [number] = source.selected.indices
@@ -409,7 +415,7 @@ def _cell_lines(view: View, cell: Cell) -> list[str]:
 
 
 def curve(view: View, axis: int) -> hv.Overlay:
-    """Return mean, spread and best cell along one parameter; with one parameter the spread is that of the folds."""
+    """Return what `curve_words` says along one parameter."""
     colours = view.colours
     axis = min(axis, len(view.values) - 1)
     line = _marginal(view, axis)
@@ -454,8 +460,16 @@ def curve(view: View, axis: int) -> hv.Overlay:
     )
 
 
+def curve_words(view: View) -> str:
+    """Say what curves show: of the cells at a value of a parameter; with one parameter, of its folds."""
+    others = len(view.values) - 1
+    if not others:
+        return "Mean ± standard deviation over folds"
+    return f"Over the other {'axis' if others == 1 else 'axes'}: mean ± SD; dashed: best value"
+
+
 def _marginal(view: View, axis: int) -> tuple[NDArray, NDArray, NDArray, NDArray, NDArray]:
-    """Return places, means, deviations, best cells and texts along one parameter, where it has finished cells."""
+    """Return places, means, deviations, best values and texts along one parameter, where it has finished cells."""
     rows = np.moveaxis(view.means, axis, 0).reshape(view.means.shape[axis], -1)
     scored = np.isfinite(rows).any(axis=1)
     places, rows = np.flatnonzero(scored), rows[scored]
@@ -470,7 +484,7 @@ def _marginal(view: View, axis: int) -> tuple[NDArray, NDArray, NDArray, NDArray
     texts = [
         f"{escape(view.titles[axis] or name)} = {escape(said[place])}"
         f"<br>mean {score_text(mean[k], width[k], percent=view.percent)}"
-        + (f"<br>best {view.said(best[k])}, {counts[k]} cells" if several else "")
+        + (f"<br>best of {counts[k]} cells {view.said(best[k])}" if several else "")
         for k, place in enumerate(places)
     ]
     return places.astype(float), mean, width, best, np.array(texts, dtype=object)
@@ -485,34 +499,49 @@ def _room(*curves: NDArray) -> tuple[float, float]:
 
 
 def _reach(mean: NDArray, width: NDArray, best: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """Return what a curve, its band and its best cells reach: all curves have one scale."""
+    """Return what a curve, its band and its best values reach: all curves have one scale."""
     return mean - width, mean + width, best
 
 
 def bars(view: View) -> hv.Overlay:
     """Return the importance of each parameter, of interactions and of the folds, with its spread over the folds."""
     shares = dict(reversed(_shares(view).items()))  # the first one stands at the top
-    names = list(shares) or [""]
+    names = [f"{name}\u2002{100.0 * share:.0f}\u00a0%" for name, (share, _spread) in shares.items()] or [""]
     heights = [share for share, _spread in shares.values()] or [0.0]
     spreads = [spread for _share, spread in shares.values()] or [0.0]
-    colours = view.colours
+    colours, places = view.colours, np.arange(float(len(names)))
+    steps = _share_ticks(max(map(sum, zip(heights, spreads))))
     return (
-        hv.Bars((names, heights), "effect", "share").opts(
-            color=colours.primary, fill_alpha=0.55, line_color=None, bar_width=0.6, invert_axes=True
+        hv.Bars((places, heights), "effect", "share").opts(
+            color=colours.primary,
+            fill_alpha=0.55,
+            line_color=None,
+            bar_width=0.6,
+            invert_axes=True,
+            framewise=True,  # the limits of the chart follow its bars
         )
-        * hv.ErrorBars((names, heights, spreads), "effect", ["share", "spread"]).opts(
+        * hv.ErrorBars((places, heights, spreads), "effect", ["share", "spread"]).opts(
             line_color=colours.text, upper_head=None, lower_head=None, invert_axes=True, hooks=[_on_top]
         )
     ).opts(
         hv.opts.Overlay(
-            ylim=(0.0, 1.05),
+            xlim=(-0.5, len(names) - 0.5),
+            ylim=(0.0, 1.05 * steps[-1]),
             xlabel="",
             ylabel="",
-            xticks=[(0, "0"), (0.5, "50 %"), (1, "100 %")],
+            xticks=[(tick, f"{100.0 * tick:.0f} %" if tick else "0") for tick in steps],
+            yticks=list(zip(places, names)),
             height=BARS_MARGIN + BAR_HEIGHT * len(names),
             **look(view, "importance", f"Bars: importance of {' and '.join(view.titles)}"),
         )
     )
+
+
+def _share_ticks(longest: float) -> list[float]:
+    """Return round shares from 0 to the first that a bar and its spread do not exceed, at most 1."""
+    longest = min(max(longest, 0.1), 1.0)
+    step = next(step for step in (0.1, 0.2, 0.25) if MOST_SHARES * step >= longest)
+    return [step * k for k in range(math.ceil(longest / step - 1e-9) + 1)]
 
 
 def _on_top(plot: Any, _element: Any) -> None:

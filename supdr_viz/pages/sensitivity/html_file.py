@@ -12,7 +12,7 @@ from bokeh.models import CustomJS, CustomJSTickFormatter
 from bokeh.models.widgets import Div, Slider
 
 from supdr_viz.export.plot_files import page_of
-from supdr_viz.pages.sensitivity.elements import View, bars, curve, difference, heatmap
+from supdr_viz.pages.sensitivity.elements import BAR_WORDS, View, bars, curve, curve_words, difference, heatmap
 from supdr_viz.pages.sensitivity.map_elements import Maps, MapWalk, large_map, maps_in_cells
 from supdr_viz.pages.sensitivity.numbers import tick_texts
 from supdr_viz.pages.sensitivity.parallel_axes import parallel
@@ -45,7 +45,8 @@ def sweep_page(view: View, maps: Maps | None, address: str, sentences: str) -> s
     view = _in_file(view, address)
     several = len(view.result.grid)
     beside = [_figure(curve(view, axis)) for axis in range(several) if view.result.cells]
-    beside += [_figure(bars(view))] if view.importance is not None else []
+    beside[:0] = [Div(text=curve_words(view), **WIDE)] if beside else []
+    beside += [Div(text=BAR_WORDS, **WIDE), _figure(bars(view))] if view.importance is not None else []
     heat = _figure(heatmap(view) if several < 3 else parallel(view))
     charts = row(heat, column(*beside, **WIDE), **WIDE) if several > 1 else column(heat, *beside, **WIDE)
     title = f"{view.measured} by {' and '.join(view.titles)}"

@@ -13,7 +13,7 @@ from supdr_viz.controls.presets import PresetGallery
 from supdr_viz.data.number_format import duration, per_cent
 from supdr_viz.pages import Navigation
 from supdr_viz.pages.sensitivity.charts import SweepCharts
-from supdr_viz.pages.sensitivity.elements import View, current_place
+from supdr_viz.pages.sensitivity.elements import BAR_WORDS, View, current_place, curve_words
 from supdr_viz.pages.sensitivity.presets import SWEEP_PRESETS
 from supdr_viz.pages.sensitivity.runner import Phase
 from supdr_viz.pages.sensitivity.settings import METRICS, SweepSettings
@@ -131,7 +131,7 @@ class SensitivityLayout:
             **widgets.WIDE,
         )
         self._n_cells = self._n_fits = 0
-        self._note = self._curve_words = ""
+        self._note = ""
         controls = pn.Column(self.presets.view, *sidebar, margin=(6, 0, 12, 0), **widgets.WIDE)
         self.navigation = Navigation("sensitivity")
         self.page = widgets.make_page(
@@ -167,8 +167,7 @@ class SensitivityLayout:
         result, _ = self._card(
             "Result",
             widgets.flow(said, charts.bars.place, gap="0 24px"),
-            note="Bars: share of the variance of the fits. Thin lines: ± standard deviation over the folds "
-            "(none for the folds themselves).",
+            note=BAR_WORDS,
         )
         cards = {"heat": heat, "map": charts.map_card, "best": charts.best_card, "curves": curves, "result": result}
         self._cards = cards
@@ -225,10 +224,6 @@ class SensitivityLayout:
         self._heat_head.object = widgets.card_head(kind, widgets.escape(words), marks)
         self.maps.disabled = len(titles) > 2
         self.say_search("")
-        self._curve_words = "Mean ± standard deviation over folds"
-        if len(titles) > 1:
-            others = "the other axis" if len(titles) == 2 else "the other axes"
-            self._curve_words = f"Mean ± SD over {others}; dashed: best cell"
         self.result.object = NO_RESULT
         self._n_cells, self._n_fits, self._note = settings.n_cells, settings.n_fits, f" {note}" if note else ""
         self.arrange()
@@ -246,7 +241,7 @@ class SensitivityLayout:
             "map": SLIM if several > 1 else FULL,
             "curves": SLIM if beside else FULL,
         }
-        words = self._curve_words if any_cell else "Press Run: the curves grow as cells finish."
+        words = curve_words(view) if any_cell else "Press Run: the curves grow as cells finish."
         self._curve_head.object = widgets.card_head("Marginal curves", widgets.escape(words))
         shown = {"map": mapped, "best": several > 2 and mapped and any_cell, "curves": beside or any_cell}
         for name, card in self._cards.items():
@@ -299,8 +294,14 @@ class SensitivityLayout:
         label, icon = ("Show values", "pin") if shown else ("Show maps", "grid_view")
         self.maps.param.update(label=label, icon=icon)
 
-    def say_result(self, view: View, place: Callable[[Mapping[str, Any]], str]) -> None:
-        """Say which cell is best, in the words of `place`, which parameter matters, and how many cells failed."""
+    def say_result(
+        self, view: View, place: Callable[[Mapping[str, Any]], str], goes_on: Callable[[str, int], bool]
+    ) -> None:
+        """Say which cell is best, which parameter matters, and how many cells failed.
+
+        `place`: names a cell; `goes_on`: ``goes_on(name, direction)`` tells whether a parameter has values above (1) or
+        below (-1) those of the sweep.
+        """
         result, metric = view.result, view.metric
         best = result.best(metric)
         words = []
@@ -312,7 +313,7 @@ class SensitivityLayout:
                 f"{widgets.symbols(place(best.params))}. This estimate is optimistic because it was also "
                 "used to choose the cell."
             )
-            words += _near_best(view)
+            words += at_edge(view, goes_on) + _near_best(view)
         if view.importance is not None and view.weighed is not None:
             titles = {name: within_sentence(title) for name, title in zip(result.grid, view.titles)}
             shares = view.importance.sentence(titles)
@@ -344,6 +345,27 @@ class SensitivityLayout:
             self._bridge.download(f"supdr-sweep.{ending}", text, f"text/{ending};charset=utf-8")
         else:
             widgets.toast("No cell is finished yet.", "info")
+
+
+def at_edge(view: View, goes_on: Callable[[str, int], bool]) -> list[str]:
+    """Say at which ends of the finished grid the best cell lies if its neighbour within the grid is worse."""
+    best = view.result.best(view.metric)
+    assert best is not None
+    if len(view.result.cells) < view.n_cells:
+        return []
+    ends = []
+    place, means = np.unravel_index(best.number, view.result.shape), view.result.means(view.metric)
+    for axis, (name, values) in enumerate(view.result.grid.items()):
+        if len(values) < 2 or not all(isinstance(value, (int, float)) for value in values):
+            continue
+        order = np.argsort(np.array(values, dtype=float))
+        for end, inner, direction in ((order[0], order[1], -1), (order[-1], order[-2], 1)):
+            neighbour = means[(*place[:axis], inner, *place[axis + 1 :])]
+            if place[axis] == end and neighbour != best.mean(view.metric) and goes_on(name, direction):
+                title = within_sentence(view.titles[axis])
+                ends.append(f"{'larger' if direction > 0 else 'smaller'} values of {title}")
+    more = " and ".join(ends)
+    return [f"The best cell lies at the edge of the grid: {widgets.symbols(more)} may be better."] if ends else []
 
 
 def _near_best(view: View) -> list[str]:

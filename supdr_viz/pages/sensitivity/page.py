@@ -41,6 +41,7 @@ from supdr_viz.pages.sensitivity.settings import (
     SweepSettings,
     build_sweep,
     default_axis,
+    goes_on,
     parse_sweep_query,
     rival_of,
     sweep_query,
@@ -266,7 +267,11 @@ class Sensitivity:
             self.layout.describe(settings, titles, METRICS[settings.metric], self._note)
         self.layout.set_state(Phase.idle, ready=ready is not None, cells=len(result.cells))
         if result.cells:
-            self.layout.say_result(self.charts.view, self._place)
+            self._say_result()
+
+    def _say_result(self) -> None:
+        shape = None if self.own.ready is None else self.own.ready[1].shape
+        self.layout.say_result(self.charts.view, self._place, functools.partial(goes_on, self.settings, shape))
 
     @property
     def _prepared(self) -> Prepared | None:
@@ -435,7 +440,7 @@ class Sensitivity:
             self._draw(sweep.result(cells.values()))
         if new or phase is not self.own.phase or phase in (Phase.running, Phase.waiting, Phase.stopping):
             self.layout.set_state(phase, ready=True, progress=sweep.progress, message=runner.message)
-            self.layout.say_result(self.charts.view, self._place)
+            self._say_result()
         self._look_at_rival()
         if phase is not self.own.phase:
             self.own.phase = phase

@@ -190,8 +190,7 @@ def rival_of(settings: SweepSettings) -> SweepSettings:
 
 def within_rows(settings: SweepSettings, n_samples: int) -> SweepSettings:
     """Return a sweep whose usual range of basis functions ends at the number of rows of a fit; typed ones stay."""
-    share = 1.0 / settings.folds if settings.folds > 1 else settings.base.test_share
-    most = n_samples - math.ceil(n_samples * share)
+    most = _rows_of_fit(settings, n_samples)
     axes = [
         replace(axis, high=float(most))
         if axis.name == "n_centers"
@@ -201,6 +200,33 @@ def within_rows(settings: SweepSettings, n_samples: int) -> SweepSettings:
         for axis in settings.axes
     ]
     return replace(settings, axes=tuple(axes))
+
+
+def _rows_of_fit(settings: SweepSettings, n_samples: int) -> int:
+    share = 1.0 / settings.folds if settings.folds > 1 else settings.base.test_share
+    return n_samples - math.ceil(n_samples * share)
+
+
+def goes_on(settings: SweepSettings, shape: tuple[int, int] | None, name: str, direction: int) -> bool:
+    """Whether a parameter has values above (`direction` 1) or below (-1) those of its axis.
+
+    `shape`: of the rows, which limit the numbers of dimensions and of basis functions; None: unknown.
+    """
+    spec = next(spec for spec in MENU[settings.base.method].form if spec.name == name)
+    if spec.kind == "choice":
+        return False
+    values = settings.grid[name]
+    end = max(values) if direction > 0 else min(values)
+    beyond = end + direction if spec.kind == "int" else math.nextafter(end, direction * math.inf)
+    if shape is not None and name in ("n_components", "n_centers"):
+        most = _rows_of_fit(settings, shape[0]) if name == "n_centers" else shape[1]
+        if beyond > most:
+            return False
+    try:
+        spec.check(beyond)
+    except ValueError:
+        return False
+    return bool(spec.accepts) or spec.low <= beyond <= spec.high
 
 
 def is_whole(method: str, name: str) -> bool:

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from supdr_viz.experiment.settings import to_query
 from supdr_viz.lessons import LESSONS, address
 from supdr_viz.pages.cards import Cards
 from tests.viz.visitor import Visitor
@@ -92,6 +93,19 @@ def test_a_step_about_the_data_alone_shows_nothing_that_a_method_makes_of_them()
         assert ringed == round(0.05 * len(visitor.places("input")))  # rows with a label: no errors
     with lesson() as visitor:
         assert of_input(visitor.settle(), "region") is not None
+
+
+def test_a_step_about_where_rows_lie_draws_a_boundary_without_margins():
+    """Explore draws them, of the same settings."""
+    first = FIRST.steps[0]
+    assert first.is_plain
+    with lesson() as visitor:
+        assert len(of_input(visitor.settle(), "boundary"))
+        assert of_input(visitor, "margin") is None
+        assert not visitor.sees(">margin<")
+    with Visitor(f"?{to_query(first.settings)}") as visitor:
+        visitor.press("Run").settle()
+        assert len(of_input(visitor, "margin"))
 
 
 @pytest.mark.parametrize("name", LESSONS)

@@ -11,12 +11,15 @@ import pytest
 from bokeh.models import ColorBar, LinearColorMapper
 from holoviews.streams import Pipe
 
+from supdr.sensitivity import Cell, Importance, Outcome, Result
+from supdr.sensitivity.axes import cell_of
 from supdr_viz.experiment.build import build_dataset
 from supdr_viz.experiment.settings import Settings
-from supdr_viz.pages.sensitivity.elements import View, curve
+from supdr_viz.pages.sensitivity.elements import View, bars, curve
 from supdr_viz.pages.sensitivity.files import from_toml
 from supdr_viz.pages.sensitivity.form import with_axes
-from supdr_viz.pages.sensitivity.settings import Axis, SweepSettings, build_sweep, default_axis, rival_of
+from supdr_viz.pages.sensitivity.layout import at_edge
+from supdr_viz.pages.sensitivity.settings import Axis, SweepSettings, build_sweep, default_axis, goes_on, rival_of
 from supdr_viz.pages.sensitivity.snippet import sweep_python
 from tests.viz.visitor import Visitor
 
@@ -70,6 +73,97 @@ def test_limits_of_curves_follow_the_cells():
     pipe.send(replace(view, result=sweep.result(cells)))
     scores = drawn.state.select_one({"name": "sweep curve 0"}).data["score"]
     assert drawn.state.y_range.start <= min(scores) < max(scores) <= drawn.state.y_range.end
+
+
+def test_bars_say_their_shares_and_end_at_a_round_one_above_the_longest_line():
+    """One chart follows shares as they change."""
+    settings, _rest = from_toml(SMALL)
+    sweep, X, y = build_sweep(settings, build_dataset(settings.base))
+    cells = list(sweep.run(X, y, "in-process"))
+    view = View(sweep.result(cells[:2]), titles=["a", "b"], percent=True)
+    shares = [
+        {("x",): 0.28, ("y",): 0.16, ("x", "y"): 0.07},
+        {("x",): 0.02, ("y",): 0.30, ("x", "y"): 0.30},
+        {("x",): 0.98, ("y",): 0.00, ("x", "y"): 0.00},
+    ]
+    spreads = {("x",): 0.24, ("y",): 0.05}
+    pipe = Pipe(data=view)
+    drawn = hv.renderer("bokeh").get_plot(hv.DynamicMap(bars, streams={"view": pipe.param.data}))
+    ends = []
+    for effects in shares:
+        told = Importance(effects, 1.0 - sum(effects.values()), spreads, True)
+        following = replace(view, result=Result({"x": [1, 2], "y": [1, 2]}, ["error"]))
+        following.__dict__["importance"] = told
+        pipe.send(following)
+        axis, longest = drawn.state.xaxis[0], min(max(effects["x",] + 0.24, effects["y",] + 0.05, told.folds), 1.0)
+        ends.append(max(axis.ticker.ticks))
+        assert longest <= ends[-1] <= drawn.state.x_range.end
+        assert f"a\u2002{100 * effects['x',]:.0f}\u00a0%" in drawn.state.yaxis[0].major_label_overrides.values()
+    assert ends == pytest.approx([0.6, 0.4, 1.0])
+
+
+def anywhere(_name, _direction):
+    return True
+
+
+@pytest.mark.parametrize(
+    ("grid", "means", "metric", "said"),
+    [
+        ({"a": [1.0, 2.0, 3.0]}, [3, 2, 1], "error", "larger values of ridge may be better"),
+        ({"a": [1.0, 2.0, 3.0]}, [3, 2, 1], "accuracy", "smaller values of ridge may be better"),
+        ({"a": [3.0, 2.0, 1.0]}, [3, 2, 1], "error", "smaller values of ridge may be better"),
+        ({"a": [1.0, 2.0, 3.0]}, [3, 1, 2], "error", ""),
+        ({"a": [1.0, 2.0, 3.0]}, [1, 1, 2], "error", ""),  # the neighbour is as good
+        ({"a": [1.0, 2.0, 3.0]}, [2, 1, None], "error", ""),  # not all cells are known
+        ({"a": ["linear", "poly"]}, [1, 2], "error", ""),
+        ({"a": [None, 2]}, [1, 2], "error", ""),
+        ({"a": [1.0]}, [1], "error", ""),
+        ({"a": [1.0, 2.0], "b": [5, 6, 7]}, [3, 2, 3, 3, 1, 3], "error", "larger values of ridge may be better"),
+        (
+            {"a": [1.0, 2.0], "b": [5, 6]},
+            [3, 3, 1, 3],
+            "error",
+            "larger values of ridge and smaller values of C may be better",
+        ),
+    ],
+)
+def test_a_best_cell_at_an_edge_is_said_where_the_grid_could_go_on(grid, means, metric, said):
+    cells = [
+        Cell(k, cell_of(grid, k), (Outcome(k, 0, 0, {metric: float(mean)}),))
+        for k, mean in enumerate(means)
+        if mean is not None
+    ]
+    view = View(Result(grid, [metric], cells), metric, metric, titles=["Ridge", "C"], n_cells=len(means))
+    assert " ".join(at_edge(view, anywhere)).endswith(f"{said}." if said else "")
+    assert bool(at_edge(view, anywhere)) == bool(said)
+    assert at_edge(view, lambda _name, _direction: False) == []
+    assert bool(at_edge(view, lambda _name, direction: direction < 0)) == ("smaller" in said)
+
+
+@pytest.mark.parametrize(
+    ("axis", "direction", "there_is_more"),
+    [
+        (Axis("reg_u", "log", 1e-6, 10.0, 4), 1, True),
+        (Axis("reg_u", "log", 1e-6, 10.0, 4), -1, True),
+        (Axis("reg_u", "list", listed=(0.0, 1.0)), -1, False),  # no ridge is below 0
+        (Axis("n_components", "list", listed=(1, 2)), -1, False),
+        (Axis("n_components", "list", listed=(1, 2)), 1, True),
+        (Axis("n_components", "list", listed=(2, 4)), 1, False),  # as many as columns
+    ],
+)
+def test_a_grid_goes_on_up_to_the_limits_of_its_parameters(axis, direction, there_is_more):
+    settings = SweepSettings(Settings(data="iris", method="LSDR"), (axis,))
+    assert goes_on(settings, (150, 4), axis.name, direction) is there_is_more
+
+
+def test_the_page_says_that_its_best_cell_lies_at_the_edge():
+    with Visitor("", page="sensitivity") as visitor:
+        assert visitor.sees(
+            "The best cell lies at the edge of the grid: larger values of ridge on loadings may be better."
+        )
+        visitor.choose("Example", "SDR-GLM: error over λ, wide data")  # the error is the same for all small weights
+        assert visitor.sees("Best error")
+        assert not visitor.sees("at the edge of the grid")
 
 
 def test_a_third_parameter_is_chosen_on_the_page():

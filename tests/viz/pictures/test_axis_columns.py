@@ -76,3 +76,11 @@ def test_a_scene_of_a_named_table_names_its_axes():
     assert any(name in scene.axis_words[0] for name in load_wine().feature_names)
     two = build_scene(dataset, split(dataset, settings), (0, 1))
     assert two.axis_words == ("alcohol", "malic_acid")
+
+
+def test_components_of_columns_without_names_are_numbered():
+    settings = Settings(data="curved_sheet")
+    dataset = build_dataset(settings)
+    scene = build_scene(dataset, split(dataset, settings))
+    assert scene.plane.kind == "components"
+    assert scene.axis_words == ("component 1", "component 2")

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from supdr_viz.data.number_format import alike, figure, mean_text, per_cent
+from supdr_viz.data.number_format import alike, end_words, figure, mean_text, per_cent
 from supdr_viz.pages.training_bar import status_words
 from supdr_viz.pictures.methods import MARGINS, RECONSTRUCTION
 from supdr_viz.pictures.types import Curves
@@ -300,3 +300,19 @@ def test_per_cents_are_round_only_where_all_or_no_rows_are_meant(n_rows):
     for count in (0, 1, n_rows - 1, n_rows):
         assert (per_cent(count / n_rows) == "0\u00a0%") is (count == 0)
         assert (per_cent(count / n_rows) == "100\u00a0%") is (count == n_rows)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (-1.0, 1.0137, ["−1", "1"]),
+        (0.0, 0.974, ["0", "0.97"]),
+        (-0.004, 1.3, ["0", "1.3"]),
+        (25.0, 346.0, ["25", "346"]),
+        (1000.25, 1000.75, ["1,000.25", "1,000.75"]),
+        (2e-7, 5e-7, ["2·10⁻⁷", "5·10⁻⁷"]),
+        (3.0, 3.0, ["3", "3"]),
+    ],
+)
+def test_ends_of_a_scale_are_round_and_tell_its_ends_apart(low, high, words):
+    assert end_words(low, high) == words
