@@ -250,7 +250,7 @@ def _theme(colours: Palette) -> dict[str, Any]:
             "MuiDrawer": {
                 "defaultProps": {"slotProps": {"paper": {"aria-label": "Controls"}}},
                 "styleOverrides": {
-                    "paper": {"@media (max-width: 899.95px)": {"& > .MuiToolbar-root": {"height": 12, "minHeight": 0}}}
+                    "paper": {"@media (width < 900px)": {"& > .MuiToolbar-root": {"height": 12, "minHeight": 0}}}
                 },
             },
             "MuiMenu": {"styleOverrides": {"paper": {"maxHeight": "min(70vh, 560px)"}}},
@@ -274,15 +274,14 @@ PAGE_SX: dict[str, Any] = {
         "color": "primary.main",
         "boxShadow": "none",
         "borderBottom": "1px solid var(--supdr-border)",
-        "backgroundImage": "none",
     },
     ".MuiAppBar-root .title": {"color": "text.primary", "fontSize": "1.15rem", "fontWeight": 700},
     "& .MuiToolbar-root": {"minHeight": f"{HEADER_HEIGHT}px !important"},
     "& .MuiLinearProgress-root.pmui-busy, & .MuiAppBar-root .MuiLinearProgress-root": {"display": "none"},
-    "@media (max-width: 899.95px)": {"& .wide-only": {"display": "none !important"}},
-    "@media (min-width: 900px)": {"& .narrow-only": {"display": "none !important"}},
+    "@media (width < 900px)": {"& .wide-only": {"display": "none !important"}},
+    "@media (width >= 900px)": {"& .narrow-only": {"display": "none !important"}},
     "& main": {"bgcolor": "background.default"},
-    "& .MuiDrawer-paper": {"backgroundImage": "none", "borderColor": "divider"},
+    "& .MuiDrawer-paper": {"borderColor": "divider"},
     "& .sidebar": {"p": "4px 0"},
 }
 

@@ -227,6 +227,6 @@ def dialog(title: str, *content: Any, **more: Any) -> pmui.Dialog:
         "& .MuiDialogTitle-root": {"paddingInline": "20px"},
         "& .MuiDialogContent-root": {"paddingInline": "12px"},
     }
-    look = {"sx": {"@media (max-width: 599.95px)": narrow}}
+    look = {"sx": {"@media (width < 600px)": narrow}}
     more = {"show_close_button": True, "close_on_click": True, "width_option": "md", **look, **WIDE, **more}
     return pmui.Dialog(*content, title=title, open=False, **more)
