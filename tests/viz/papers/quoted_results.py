@@ -548,15 +548,15 @@ SDR_GLM = [
 
 LESSON_5 = [
     Quote(
-        "a linear SVM on all columns has an error of {} to 21 % where SDR-GLM has 0 to {} %.",
+        "a linear SVM on all features has an error of {} to 21 % where SDR-GLM has 0 to {} %.",
         tuple(map(_percent, PAPERS_GAP[::-1])),
     ),
     Quote(
-        "With 1,000 columns SDR-GLM has an error of {} % and the SVM of {} % (`supdr-viz reproduce sdr-glm-figure-1a`)",
+        "With 1,000 features SDR-GLM has an error of {} % and the SVM of {} % (`supdr-viz reproduce sdr-glm-figure-1a`)",
         tuple(map(_percent, ON_1000)),
     ),
     Quote(
-        "from λ = 1e-4 to 10 the error rises by {} points with 1,000 columns and by {} with 200",
+        "from λ = 1e-4 to 10 the error rises by {} points with 1,000 features and by {} with 200",
         tuple(_percent(_rise(count)) for count in (1000, 200)),
     ),
 ]

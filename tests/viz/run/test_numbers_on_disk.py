@@ -12,6 +12,7 @@ import pytest
 from supdr.datasets import FileProblem
 from supdr_viz.controls.method import MethodControls
 from supdr_viz.data import rows_on_disk
+from supdr_viz.data.number_format import end_words
 from supdr_viz.experiment.build import Unusable
 from supdr_viz.experiment.experiment import Experiment
 from supdr_viz.experiment.methods import MENU, method_for
@@ -188,7 +189,7 @@ def test_scale_legend_and_curves_are_those_of_numbers_in_memory():
     assert scene.n_rows == N > len(scene.position)
     low, high = scene.colour_range
     entry = class_legend(scene)[0]
-    assert (entry.kind, entry.ends) == ("scale", (f"{low:.3g}", f"{high:.3g}"))
+    assert (entry.kind, list(entry.ends)) == ("scale", end_words(low, high))
     assert set(layer_colours(scene, VALUE_LAYERS + 1, False)[:-1]) <= set(SHADES)
     assert {"train", "test", "constant"} <= set(session.player.curves()[1].values)
 
