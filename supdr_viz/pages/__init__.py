@@ -177,7 +177,8 @@ class Navigation:
         options = {"items": self._items(), "active": list(PAGES).index(self._page)}
         compact = {"minWidth": 0, "px": "8px", "fontSize": "0.8rem"}  # all fit into the drawer
         others = {"& [aria-selected=false]": {"display": "none"}}
-        menu = pmui.TabMenu(**options, sx={"& .MuiTab-root": compact} if narrow else {"@media (width < 900px)": others})
+        sx = {"& .MuiTab-root": compact} if narrow else {"@media (width < 900px)": others}
+        menu = pmui.TabMenu(**options, sx=sx, margin=0 if narrow else (0, 0, 0, 12))
         self._menus.append(menu)
         return menu
 
