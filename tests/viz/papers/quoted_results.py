@@ -552,7 +552,8 @@ LESSON_5 = [
         tuple(map(_percent, PAPERS_GAP[::-1])),
     ),
     Quote(
-        "With 1,000 features SDR-GLM has an error of {} % and the SVM of {} % (`supdr-viz reproduce sdr-glm-figure-1a`)",
+        "With 1,000 features SDR-GLM has an error of {} % and the SVM of {} % "
+        "(`supdr-viz reproduce sdr-glm-figure-1a`)",
         tuple(map(_percent, ON_1000)),
     ),
     Quote(
