@@ -146,7 +146,8 @@ export function drawAxisWords(pen, {left, top, wide, high}, [across, upward], in
   const say = (column, room, middle) => {
     const text = `${fitting(pen, column, room - 2 * END)}${ARROW}`
     const place = inside ? room - END : room / 2
-    if (inside) drawGround(pen, place, middle, pen.measureText(text).width)
+    const wide = inside ? pen.measureText(text).width : 0
+    if (inside) drawGround(pen, place - wide, middle, wide)
     pen.fillStyle = shade("secondary")
     pen.fillText(text, place, middle)
   }
@@ -157,11 +158,11 @@ export function drawAxisWords(pen, {left, top, wide, high}, [across, upward], in
   pen.restore()
 }
 
-// A ground below a word that ends there, which lets a little through.
-function drawGround(pen, right, middle, wide) {
+// A ground below a word that begins there, which lets a little through.
+export function drawGround(pen, left, middle, wide) {
   const {ground, edge} = constants.words
   pen.globalAlpha = ground
   pen.fillStyle = shade("card")
-  pen.fillRect(right - wide - edge, middle - 7, wide + 2 * edge, 14)
+  pen.fillRect(left - edge, middle - 7, wide + 2 * edge, 14)
   pen.globalAlpha = 1
 }

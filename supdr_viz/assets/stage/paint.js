@@ -1,5 +1,6 @@
 // The layers of a view, each drawn by a pen: that of a canvas, or one that writes SVG.
 // `view` has frame (values -> places), tree (what it shows) and board (rows, colours).
+import {drawGround} from "./axes.js"
 import {setColour, shade, themeNow} from "./colours.js"
 import constants from "./constants.json" with {type: "json"}
 import {gradient, mixed, shaded, tinted} from "./images.js"
@@ -165,11 +166,7 @@ function drawWord(pen, text, x, y, colour, align) {
   const wide = pen.measureText(text).width
   const left = x - {left: 0, center: wide / 2, right: wide}[align]
   pen.textAlign = align
-  const {ground, edge} = constants.words
-  pen.globalAlpha = ground
-  pen.fillStyle = shade("card")
-  pen.fillRect(left - edge, y - 7, wide + 2 * edge, 14)
-  pen.globalAlpha = 1
+  drawGround(pen, left, y, wide)
   pen.fillStyle = colour
   pen.fillText(text, x, y)
 }

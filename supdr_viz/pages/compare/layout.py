@@ -158,7 +158,7 @@ def strip_html(facts: Sequence[Facts], places: Sequence[str], task: str) -> str:
 
     `places`: of the columns' heads, in the browser; `task`: one of "classification", "regression".
     """
-    if len(facts) == 1:
+    if len(facts) < 2:
         return ""
     kind, best = "MSE" if task == "regression" else "error", scoreboard.best_value(facts, "test")
     buttons = []
